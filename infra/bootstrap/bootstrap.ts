@@ -1,0 +1,35 @@
+import { createKafka } from '@waybill/shared/kafka/client';
+import { Codec } from '@waybill/shared/kafka/codec';
+import { ensureTopics } from '@waybill/shared/kafka/topics';
+import { connectDatabase } from '@waybill/shared/stores/client';
+import { ensureIndexes } from '@waybill/shared/stores/indexes';
+import { loadNamingKey } from '@waybill/shared/stores/installation';
+import { ensureReplicaSet } from '@waybill/shared/stores/replica-set';
+import { createLogger } from '@waybill/shared/telemetry/logger';
+
+export interface BootstrapSettings {
+  readonly KAFKA_BROKERS: string;
+  readonly MONGODB_URI: string;
+  readonly SCHEMA_REGISTRY_URL: string;
+}
+
+/**
+ * Makes what the services need and is missing: replica set, indexes, naming key, topics, schemas. Safe to run
+ * twice and by two at once; what exists is left as it is, but a topic's retention follows the catalogue.
+ */
+export async function bootstrap(settings: BootstrapSettings, log: (line: string) => void): Promise<void> {
+  await ensureReplicaSet(settings.MONGODB_URI);
+  const database = await connectDatabase(settings.MONGODB_URI, 'waybill-bootstrap');
+  try {
+    await ensureIndexes(database.db);
+    await loadNamingKey(database.db);
+    log('MongoDB: replica set and indexes are there');
+  } finally {
+    await database.close();
+  }
+  const logger = createLogger('bootstrap', 'silent');
+  await ensureTopics(createKafka(settings.KAFKA_BROKERS.split(','), 'waybill-bootstrap', logger));
+  log('Kafka: topics are there');
+  await new Codec(settings.SCHEMA_REGISTRY_URL).registerSchemas();
+  log('Schema registry: schemas are there');
+}

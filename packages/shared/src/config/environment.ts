@@ -1,0 +1,137 @@
+import { z } from 'zod';
+import { ROLES, type Role } from '../contracts/http-api.ts';
+import { parseEgressPolicy } from '../domain/egress-policy.ts';
+
+/** Every fault of the environment at once; the process ends with status 78 (EX_CONFIG of sysexits). */
+export class ConfigurationError extends Error {
+  constructor(faults: readonly string[]) {
+    super(
+      `The environment has ${faults.length} fault(s):\n${faults.map((fault) => `  - ${fault}`).join('\n')}`,
+    );
+    this.name = 'ConfigurationError';
+  }
+}
+
+export interface ApiKey {
+  readonly name: string;
+  readonly role: Role;
+  readonly secret: string;
+}
+
+const list = (text: string) =>
+  text
+    .split(',')
+    .map((item) => item.trim())
+    .filter((item) => item !== '');
+
+const brokers = z.string().transform((text, context) => {
+  const items = list(text);
+  const bad = items.filter((item) => !/^(\[[0-9a-fA-F:]+\]|[^:\s]+):\d{1,5}$/.test(item));
+  if (items.length === 0 || bad.length > 0) {
+    context.addIssue({
+      code: 'custom',
+      message: `must be host:port, comma separated${bad[0] ? `; "${bad[0]}" is not` : ''}`,
+    });
+  }
+  return items;
+});
+
+/** Fewer characters than this can be guessed. */
+const MIN_SECRET_LENGTH = 16;
+
+const apiKeys = z.string().transform((text, context): ApiKey[] =>
+  list(text).flatMap((entry, index) => {
+    const [name = '', role = '', ...rest] = entry.split(':');
+    const secret = rest.join(':');
+    const fault =
+      name === ''
+        ? 'has no name'
+        : !ROLES.includes(role as Role)
+          ? `has no role of ${ROLES.join(', ')}`
+          : secret.length < MIN_SECRET_LENGTH
+            ? `needs a secret of at least ${MIN_SECRET_LENGTH} characters`
+            : null;
+    if (!fault) return [{ name, role: role as Role, secret }];
+    context.addIssue({ code: 'custom', message: `entry ${index + 1} must be name:role:secret and ${fault}` });
+    return [];
+  }),
+);
+
+const secretKeys = z.string().transform((text, context) => {
+  const items = list(text);
+  if (items.length === 0) context.addIssue({ code: 'custom', message: 'must hold at least one kid:key' });
+  return items.flatMap((entry, index) => {
+    const match = /^([A-Za-z0-9_-]{1,64}):([A-Za-z0-9+/_-]+={0,2})$/.exec(entry);
+    const key = Buffer.from(match?.[2] ?? '', 'base64');
+    if (match?.[1] && key.length === 32) return [{ kid: match[1], key }];
+    context.addIssue({
+      code: 'custom',
+      message: `entry ${index + 1} must be kid:key, the key 32 bytes in base64`,
+    });
+    return [];
+  });
+});
+
+const egressAllow = z.string().transform((text, context) => {
+  try {
+    return parseEgressPolicy(text);
+  } catch (error) {
+    context.addIssue({ code: 'custom', message: error instanceof Error ? error.message : String(error) });
+    return z.NEVER;
+  }
+});
+
+const url = z.url({ protocol: /^https?$/ });
+
+/** What every service reads. Each service adds its own; `docs/configuration.md` lists them all. */
+export const commonEnvironment = {
+  KAFKA_BROKERS: brokers.describe('Kafka brokers, host:port, comma separated'),
+  MONGODB_URI: z
+    .string()
+    .regex(/^mongodb(\+srv)?:\/\/\S+$/, 'must begin with mongodb:// or mongodb+srv://')
+    .describe('A MongoDB replica set'),
+  SCHEMA_REGISTRY_URL: url.describe('A schema registry with the Confluent API'),
+  OTEL_EXPORTER_OTLP_ENDPOINT: url.optional().describe('Where traces go; unset: nowhere'),
+  HTTP_PORT: z.coerce.number().int().min(0).max(65_535).default(8080).describe('0 takes a free port'),
+  LEASE_MS: z.coerce
+    .number()
+    .int()
+    .min(1_000)
+    .max(600_000)
+    .default(30_000)
+    .describe('How long a worker that died holds a delivery, in milliseconds'),
+  LOG_LEVEL: z.enum(['trace', 'debug', 'info', 'warn', 'error', 'fatal', 'silent']).default('info'),
+};
+
+/** Settings that more than one service reads, each declared once. */
+export const sharedEnvironment = {
+  WAYBILL_API_KEYS: apiKeys.describe('name:role:secret, comma separated; roles ingest, operator, admin'),
+  WAYBILL_SECRET_KEYS: secretKeys.describe(
+    'kid:key, comma separated, keys 32 bytes in base64; the first one seals',
+  ),
+  WAYBILL_EGRESS_ALLOW: egressAllow
+    .default(() => parseEgressPolicy(''))
+    .describe('Hosts and CIDRs, each with an optional port, that may be called besides public https'),
+};
+
+/**
+ * Reads the environment by a schema, one field per variable. An empty variable counts as unset.
+ *
+ * @throws ConfigurationError with every fault; it names variables and never shows a value.
+ */
+export function parseEnvironment<Shape extends z.ZodRawShape>(
+  shape: Shape,
+  environment: NodeJS.ProcessEnv,
+): z.output<z.ZodObject<Shape>> {
+  const given = Object.fromEntries(
+    Object.keys(shape).flatMap((name) => (environment[name] ? [[name, environment[name]]] : [])),
+  );
+  const parsed = z.object(shape).safeParse(given);
+  if (parsed.success) return parsed.data;
+  throw new ConfigurationError(
+    parsed.error.issues.map(({ path, message }) => {
+      const name = String(path[0]);
+      return name in given ? `${name} ${message}` : `${name} is not set`;
+    }),
+  );
+}

@@ -1,0 +1,51 @@
+import { z } from 'zod';
+import type { StatusEvent } from './status-event.ts';
+
+const TYPE_PREFIX = 'shipment.';
+const SOURCE = 'urn:waybill:status-events';
+
+/** The media types of CloudEvents 1.0 in structured and in batched mode. */
+export const CLOUDEVENT_MEDIA_TYPE = 'application/cloudevents+json';
+export const CLOUDEVENT_BATCH_MEDIA_TYPE = 'application/cloudevents-batch+json';
+
+const cloudEvent = z.looseObject({
+  specversion: z.literal('1.0'),
+  id: z.string().min(1),
+  source: z.string().min(1),
+  type: z.string().min(1),
+  subject: z.string().optional(),
+  time: z.string().optional(),
+  data: z.record(z.string(), z.unknown()),
+});
+
+/**
+ * Reads a CloudEvent as the raw material of a status event, still to be validated as one. What `data` does not
+ * say is taken from the envelope: shipment from `subject`, status from `type`, time from `time`.
+ */
+export const cloudEventAsStatusEvent = cloudEvent.transform(({ data, id, subject, time, type }) => ({
+  ...(subject === undefined ? {} : { shipmentId: subject }),
+  ...(type.startsWith(TYPE_PREFIX) ? { status: type.slice(TYPE_PREFIX.length) } : {}),
+  ...(time === undefined ? {} : { occurredAt: time }),
+  eventId: id,
+  ...data,
+}));
+
+/**
+ * What a subscriber receives: the event alone, CloudEvents 1.0 structured. Rendered once and stored, so that
+ * every subscriber and every attempt gets the same bytes, also after an upgrade.
+ *
+ * @param id the event's id: the producer's, or one derived from shipment and version.
+ */
+export function renderCloudEvent(event: StatusEvent, id: string): string {
+  const { shipmentId, eventVersion, status, occurredAt, attributes, data } = event;
+  return JSON.stringify({
+    specversion: '1.0',
+    id,
+    source: SOURCE,
+    type: `${TYPE_PREFIX}${status}`,
+    subject: shipmentId,
+    time: occurredAt,
+    datacontenttype: 'application/json',
+    data: { shipmentId, eventVersion, status, occurredAt, attributes, data: data ?? null },
+  });
+}

@@ -1,0 +1,35 @@
+import { z } from 'zod';
+import { DELIVERY_STATES } from '../domain/delivery.ts';
+import type { Problem } from '../domain/errors.ts';
+
+export const ROLES = ['ingest', 'operator', 'admin'] as const;
+export type Role = (typeof ROLES)[number];
+
+/** What became of one posted event. Entries stand in the order of the request. */
+export interface IngestResult {
+  shipmentId: string | null;
+  eventVersion: number | null;
+  result: 'accepted' | 'duplicate' | 'conflict' | 'invalid';
+  problem?: Problem;
+}
+
+const pageLimit = z.coerce.number().int().min(1).max(500).default(50);
+const instant = z.iso.datetime({ offset: true }).transform((value) => new Date(value));
+
+export const listQuery = z.strictObject({ cursor: z.string().min(1).optional(), limit: pageLimit });
+
+export const deliveriesQuery = z.strictObject({
+  shipmentId: z.string().min(1).optional(),
+  subscriberId: z.string().min(1).optional(),
+  state: z.enum(DELIVERY_STATES).optional(),
+  outcome: z.enum(['accepted', 'rejected', 'unknown', 'not_sent']).optional(),
+  from: instant.optional().describe('Created at or after'),
+  to: instant.optional().describe('Created before'),
+  cursor: z.string().min(1).optional(),
+  limit: pageLimit,
+});
+export type DeliveriesQuery = z.output<typeof deliveriesQuery>;
+
+export const tickQuery = z.strictObject({
+  slot: instant.optional().describe('Nominal time of the firing; default now'),
+});

@@ -1,0 +1,43 @@
+import { z } from 'zod';
+import { identifier } from './status-event.ts';
+
+/** Shortest and longest timeout a subscriber may ask for, in milliseconds: the whole exchange, body included. */
+const TIMEOUT_MS = { min: 1_000, max: 60_000, default: 15_000 };
+
+export const subscriberId = z
+  .string()
+  .regex(/^[A-Za-z0-9][A-Za-z0-9_-]{0,63}$/, 'must be 1 to 64 letters, digits, dashes or underscores');
+
+const backoff = z.strictObject({
+  initialMs: z.int().min(10).max(86_400_000).describe('Delay before the second attempt; doubles after each'),
+  maxMs: z.int().min(10).max(86_400_000).default(36_000_000),
+  jitter: z
+    .number()
+    .min(0)
+    .max(1)
+    .default(0.2)
+    .describe('Share of the delay that chance may add, never take away'),
+});
+
+const delivery = z.strictObject({
+  timeoutMs: z.int().min(TIMEOUT_MS.min).max(TIMEOUT_MS.max).default(TIMEOUT_MS.default),
+  maxAttempts: z.int().min(1).max(50).default(12),
+  backoff: backoff.optional().describe('Left out: 0, 5 s, 30 s, 2 m, 10 m, 30 m, 1 h, 2 h, 5 h, 10 h, …'),
+  concurrency: z.int().min(1).max(500).default(32).describe('Most requests under way at once'),
+});
+
+/** A subscriber as it is put. What is left out takes its default. */
+export const subscriberInput = z.strictObject({
+  url: z.url({ protocol: /^https?$/ }).max(2048),
+  filter: z
+    .strictObject({
+      statuses: z.array(z.string().min(1).max(64)).max(64).optional(),
+      attributes: z.record(identifier(128), z.array(z.string().max(1024)).max(256)).optional(),
+    })
+    .default({}),
+  delivery: delivery.default(() => delivery.parse({})),
+  auth: z.discriminatedUnion('type', [z.strictObject({ type: z.literal('none') })]).default({ type: 'none' }),
+  enabled: z.boolean().default(true),
+});
+export type SubscriberInput = z.output<typeof subscriberInput>;
+export type DeliveryPolicy = SubscriberInput['delivery'];

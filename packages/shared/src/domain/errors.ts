@@ -1,0 +1,56 @@
+/**
+ * The one table of problems the HTTP API answers with (RFC 9457). The code is the stable part: it is the
+ * last part of `type` and never changes its meaning.
+ */
+export const PROBLEMS = {
+  invalid_json: { status: 400, title: 'The body is not JSON' },
+  invalid_query: { status: 400, title: 'The query has faults' },
+  unauthenticated: { status: 401, title: 'An API key is needed' },
+  forbidden: { status: 403, title: 'This key may not do that' },
+  not_found: { status: 404, title: 'There is no such thing' },
+  conflict: { status: 409, title: 'Another content is stored under the same shipment and version' },
+  too_large: { status: 413, title: 'The content is too large' },
+  unsupported_media_type: { status: 415, title: 'This content type is not understood' },
+  invalid: { status: 422, title: 'The content has faults' },
+  internal: { status: 500, title: 'Something went wrong on our side' },
+  unavailable: { status: 503, title: 'A service that is needed does not answer; try again' },
+} as const satisfies Record<string, { status: number; title: string }>;
+
+export type ProblemCode = keyof typeof PROBLEMS;
+
+/** One fault and where it is: `path` is a JSON path such as `$[3].attributes.region`. */
+export interface Fault {
+  readonly path: string;
+  readonly message: string;
+}
+
+/** An RFC 9457 problem. `faults` lists everything that is wrong, not the first thing. */
+export interface Problem {
+  readonly type: string;
+  readonly title: string;
+  readonly status: number;
+  readonly code: ProblemCode;
+  readonly detail?: string;
+  readonly faults?: readonly Fault[];
+}
+
+export function problem(code: ProblemCode, detail?: string, faults?: readonly Fault[]): Problem {
+  return {
+    type: `urn:waybill:problem:${code}`,
+    ...PROBLEMS[code],
+    code,
+    ...(detail === undefined ? {} : { detail }),
+    ...(faults === undefined ? {} : { faults }),
+  };
+}
+
+/** Thrown where a request cannot go on; the HTTP layer answers with its problem. */
+export class ProblemError extends Error {
+  readonly problem: Problem;
+
+  constructor(code: ProblemCode, detail?: string, faults?: readonly Fault[]) {
+    super(detail ?? PROBLEMS[code].title);
+    this.name = 'ProblemError';
+    this.problem = problem(code, detail, faults);
+  }
+}

@@ -1,0 +1,50 @@
+import { createHash, createHmac } from 'node:crypto';
+import stringify from 'safe-stable-stringify';
+import type { DeliveryIdentity } from './delivery.ts';
+
+/**
+ * The delivery's name on every attempt, replays included: its row id, its `Idempotency-Key` and its
+ * `webhook-id`. Derived from shipment, subscriber and version alone, by a keyed hash, so that it
+ * carries no shipment id in clear (Standard Webhooks: no dot, no personal identifier).
+ *
+ * @param secret the installation's naming key; losing it gives later deliveries other names.
+ * @returns `dlv_` and 32 characters of base64url (192 bits).
+ */
+export function deliveryKey(
+  secret: Buffer,
+  { shipmentId, subscriberId, eventVersion }: DeliveryIdentity,
+): string {
+  return `dlv_${keyedName(secret, [shipmentId, subscriberId, eventVersion])}`;
+}
+
+/** The CloudEvents id of an event whose producer gave none. Stable for (shipment, version). */
+export function eventName(secret: Buffer, shipmentId: string, eventVersion: number): string {
+  return `evt_${keyedName(secret, [shipmentId, eventVersion])}`;
+}
+
+function keyedName(secret: Buffer, parts: readonly (string | number)[]): string {
+  // JSON keeps the parts apart: ("a", "b|c") and ("a|b", "c") differ.
+  const digest = createHmac('sha256', secret).update(JSON.stringify(parts)).digest();
+  return digest.subarray(0, 24).toString('base64url');
+}
+
+/** What makes two events of one (shipment, version) the same or a conflict. */
+export interface EventContent {
+  readonly status: string;
+  readonly occurredAt: string;
+  readonly attributes: Readonly<Record<string, string>>;
+  readonly data: unknown;
+}
+
+/**
+ * Digest of an event's content, independent of key order and of how `occurredAt` spells its instant.
+ * Equal digests mean "the same event again", others a conflict.
+ */
+export function contentDigest({ status, occurredAt, attributes, data }: EventContent): string {
+  const content = stringify([status, Date.parse(occurredAt), Object.entries(attributes).sort(byName), data]);
+  return createHash('sha256').update(content).digest('base64url');
+}
+
+function byName([a]: [string, string], [b]: [string, string]): number {
+  return a < b ? -1 : a > b ? 1 : 0;
+}

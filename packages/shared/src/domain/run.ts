@@ -1,0 +1,16 @@
+/** The jobs that ticks run. */
+export const JOBS = ['dispatch', 'retention'] as const;
+export type Job = (typeof JOBS)[number];
+
+/**
+ * The run's id comes from job and slot alone, so a late, doubled or repeated tick is the same run.
+ *
+ * @param slot the firing's nominal time; only whole seconds count.
+ */
+export function runIdOf(job: Job, slot: Date): string {
+  return `${job}/${wholeSecond(slot).toISOString().replace('.000Z', 'Z')}`;
+}
+
+export function wholeSecond(time: Date): Date {
+  return new Date(Math.floor(time.getTime() / 1000) * 1000);
+}

@@ -1,0 +1,53 @@
+import { Kafka, type logCreator, logLevel } from 'kafkajs';
+import type { Logger } from '../telemetry/logger.ts';
+
+/**
+ * The Kafka client of a process. kafkajs is imported in this folder only: it is no longer released, and this
+ * keeps a change of client to these files. Its one known fault on current Node (a negative timer delay in its
+ * request queue, harmless but loud) is mended by `patches/kafkajs@2.2.4.patch`.
+ */
+export function createKafka(brokers: readonly string[], clientId: string, logger: Logger): Kafka {
+  return new Kafka({
+    brokers: [...brokers],
+    clientId,
+    connectionTimeout: 3_000,
+    requestTimeout: 15_000,
+    retry: { initialRetryTime: 100, maxRetryTime: 2_000, retries: 6 },
+    logLevel: logLevel.WARN,
+    logCreator: logTo(logger),
+  });
+}
+
+/** kafkajs retries by itself what it reports as errors, so they are warnings here. */
+function logTo(logger: Logger): logCreator {
+  return () =>
+    ({ namespace, level, log }) => {
+      const { message, timestamp: _, logger: __, stack: ___, ...rest } = log;
+      const fields = { ...rest, client: 'kafkajs', namespace };
+      if (level <= logLevel.WARN) logger.warn(fields, message);
+      else logger.debug(fields, message);
+    };
+}
+
+/** Whether a broker answers, within `timeoutMs`. */
+export interface KafkaProbe {
+  check(timeoutMs: number): Promise<void>;
+  close(): Promise<void>;
+}
+
+export async function createKafkaProbe(kafka: Kafka): Promise<KafkaProbe> {
+  const admin = kafka.admin({ retry: { retries: 0 } });
+  await admin.connect();
+  return {
+    check: async (timeoutMs) => {
+      const { promise, reject } = Promise.withResolvers<never>();
+      const timer = setTimeout(() => reject(new Error(`no answer within ${timeoutMs} ms`)), timeoutMs);
+      try {
+        await Promise.race([admin.describeCluster(), promise]);
+      } finally {
+        clearTimeout(timer);
+      }
+    },
+    close: () => admin.disconnect(),
+  };
+}

@@ -1,0 +1,156 @@
+import { COMPATIBILITY, SchemaRegistry, SchemaType } from '@kafkajs/confluent-schema-registry';
+import { z } from 'zod';
+import type { DeadLetterReason } from '../contracts/dead-letter.ts';
+import { type MessageOf, TOPICS, type TopicName } from '../contracts/topics.ts';
+
+/** Magic byte 0, then the schema id as a big-endian 32-bit integer. */
+const PREFIX_BYTES = 5;
+const REQUEST_TIMEOUT_MS = 5_000;
+
+export type Decoded<T> =
+  | { readonly ok: true; readonly value: T }
+  | { readonly ok: false; readonly reason: DeadLetterReason; readonly detail: string };
+
+/** The registry did not answer as it should: try again later, and judge no message by it. */
+export class RegistryUnavailableError extends Error {
+  constructor(cause: unknown) {
+    super(`the schema registry does not answer: ${cause instanceof Error ? cause.message : String(cause)}`, {
+      cause,
+    });
+    this.name = 'RegistryUnavailableError';
+  }
+}
+
+const schemaReply = z.object({ schemaType: z.enum(['AVRO', 'JSON', 'PROTOBUF']).default('AVRO') });
+
+/**
+ * Turns messages into bytes and back, in the Confluent wire format, by the schemas of the topic catalogue.
+ *
+ * Written: JSON under the schema of this release. Read: JSON, Avro or Protobuf under any schema that the registry
+ * knows, then checked against the catalogue; a JSON value is judged by the catalogue alone.
+ */
+export class Codec {
+  readonly #url: string;
+  readonly #registry: SchemaRegistry;
+  readonly #ownIds = new Map<TopicName, number>();
+  readonly #types = new Map<number, 'AVRO' | 'JSON' | 'PROTOBUF'>();
+
+  constructor(registryUrl: string) {
+    this.#url = registryUrl.replace(/\/$/, '');
+    this.#registry = new SchemaRegistry(
+      { host: this.#url, retry: { retries: 1, initialRetryTimeInSecs: 0.1, maxRetryTimeInSecs: 0.5 } },
+      { [SchemaType.JSON]: { strict: false, validateFormats: false } },
+    );
+  }
+
+  /** Registers every topic's schema, compatibility BACKWARD. Safe to repeat and to do twice at once. */
+  async registerSchemas(): Promise<void> {
+    for (const [name, { name: topic }] of Object.entries(TOPICS)) {
+      const schema = { type: SchemaType.JSON, schema: schemaText(name as TopicName) } as const;
+      await this.#registry.register(schema, {
+        subject: `${topic}-value`,
+        compatibility: COMPATIBILITY.BACKWARD,
+      });
+    }
+  }
+
+  /** Looks up the schema ids that `encode` writes. To be called once, before it. */
+  async loadSchemas(names: readonly TopicName[]): Promise<void> {
+    for (const name of names) {
+      const schema = { type: SchemaType.JSON, schema: schemaText(name) } as const;
+      this.#ownIds.set(
+        name,
+        await this.#registry.getRegistryIdBySchema(`${TOPICS[name].name}-value`, schema),
+      );
+    }
+  }
+
+  /** @param value is trusted to be valid: it was parsed by the same schema, or made by this code. */
+  encode<Name extends TopicName>(name: Name, value: MessageOf<Name>): Buffer {
+    const id = this.#ownIds.get(name);
+    if (id === undefined) throw new Error(`the schema of ${name} was not loaded`);
+    const json = JSON.stringify(value);
+    const bytes = Buffer.allocUnsafe(PREFIX_BYTES + Buffer.byteLength(json));
+    bytes.writeUInt8(0, 0);
+    bytes.writeUInt32BE(id, 1);
+    bytes.write(json, PREFIX_BYTES);
+    return bytes;
+  }
+
+  /**
+   * Decodes and validates one value.
+   *
+   * @throws RegistryUnavailableError only; what is wrong with the message itself comes back as a reason.
+   */
+  async decode<Name extends TopicName>(name: Name, bytes: Buffer): Promise<Decoded<MessageOf<Name>>> {
+    if (bytes.length < PREFIX_BYTES || bytes[0] !== 0) {
+      return { ok: false, reason: 'framing', detail: 'the value has no schema registry prefix' };
+    }
+    const id = bytes.readUInt32BE(1);
+    const type = await this.#typeOf(id);
+    if (type === null) {
+      return { ok: false, reason: 'unknown_schema', detail: `the registry knows no schema with id ${id}` };
+    }
+    let raw: unknown;
+    try {
+      raw = type === 'JSON' ? parseJson(bytes.subarray(PREFIX_BYTES)) : await this.#registry.decode(bytes);
+    } catch (error) {
+      return {
+        ok: false,
+        reason: 'undecodable',
+        detail: error instanceof Error ? error.message : String(error),
+      };
+    }
+    const parsed = TOPICS[name].schema.safeParse(raw);
+    if (parsed.success) return { ok: true, value: parsed.data as MessageOf<Name> };
+    return { ok: false, reason: 'invalid', detail: z.prettifyError(parsed.error) };
+  }
+
+  /** Answers if the registry does. */
+  async check(timeoutMs: number): Promise<void> {
+    const reply = await fetch(`${this.#url}/subjects`, { signal: AbortSignal.timeout(timeoutMs) });
+    await reply.body?.cancel();
+    if (!reply.ok) throw new Error(`status ${reply.status}`);
+  }
+
+  /**
+   * The type of a schema, asked once per id. Asked here and not through the registry client, because that one
+   * reports an unreachable registry as status 400, as if the message were at fault.
+   *
+   * @returns null if a registry that answers does not know the id; not remembered, it may learn it.
+   */
+  async #typeOf(id: number): Promise<'AVRO' | 'JSON' | 'PROTOBUF' | null> {
+    const known = this.#types.get(id);
+    if (known) return known;
+    try {
+      const reply = await fetch(`${this.#url}/schemas/ids/${id}`, {
+        signal: AbortSignal.timeout(REQUEST_TIMEOUT_MS),
+      });
+      if (reply.status === 404) {
+        await reply.body?.cancel();
+        return null;
+      }
+      if (!reply.ok) throw new Error(`status ${reply.status}`);
+      const { schemaType } = schemaReply.parse(await reply.json());
+      if (schemaType !== 'JSON') await this.#registry.getSchema(id);
+      this.#types.set(id, schemaType);
+      return schemaType;
+    } catch (error) {
+      throw new RegistryUnavailableError(error);
+    }
+  }
+}
+
+/** Draft 7 is what Confluent's serializers and Apicurio's compatibility rules both read. */
+function schemaText(name: TopicName): string {
+  const schema = z.toJSONSchema(TOPICS[name].schema, {
+    target: 'draft-7',
+    io: 'input',
+    unrepresentable: 'any',
+  });
+  return JSON.stringify({ ...schema, title: TOPICS[name].name });
+}
+
+function parseJson(bytes: Buffer): unknown {
+  return JSON.parse(new TextDecoder('utf-8', { fatal: true, ignoreBOM: true }).decode(bytes));
+}

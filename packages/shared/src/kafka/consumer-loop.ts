@@ -1,0 +1,188 @@
+import { setTimeout as delay } from 'node:timers/promises';
+import type { EachBatchPayload, IHeaders, Kafka, KafkaMessage } from 'kafkajs';
+import { DEAD_LETTER_HEADERS, type DeadLetterReason } from '../contracts/dead-letter.ts';
+import { type MessageOf, TOPICS, type TopicName } from '../contracts/topics.ts';
+import type { Logger } from '../telemetry/logger.ts';
+import type { Codec } from './codec.ts';
+import type { Producer, RawMessage } from './producer.ts';
+
+/** The broker's least; a killed member holds its partitions for this long, in milliseconds. */
+const SESSION_TIMEOUT_MS = 6_000;
+const HEARTBEAT_MS = 1_000;
+const FETCH_WAIT_MS = 500;
+const BACK_OFF_MS = { first: 100, most: 5_000 };
+
+export interface Received<Name extends TopicName> {
+  readonly value: MessageOf<Name>;
+  readonly offset: string;
+  /** From the message's W3C `traceparent`, if its producer sent one. */
+  readonly traceId: string | null;
+}
+
+/** A batch of one partition, in order, with everything unreadable already put aside. */
+export interface ReceivedBatch<Name extends TopicName> {
+  readonly topic: string;
+  readonly partition: number;
+  readonly firstOffset: string;
+  readonly messages: readonly Received<Name>[];
+}
+
+/** A message the handler will not take, ever. */
+export interface Refusal {
+  readonly offset: string;
+  readonly reason: DeadLetterReason;
+  readonly detail: string;
+}
+
+/**
+ * What a handler is and promises: when it returns, the batch is taken, and its offsets are committed; what it
+ * refuses goes to the dead-letter topic first. It throws only when something it needs does not answer; the same
+ * batch then comes again, so it must be able to see a message twice.
+ */
+export type BatchHandler<Name extends TopicName> = (
+  batch: ReceivedBatch<Name>,
+) => Promise<readonly Refusal[]>;
+
+export interface ConsumerLoopOptions<Name extends TopicName> {
+  readonly kafka: Kafka;
+  readonly codec: Codec;
+  readonly producer: Producer;
+  readonly topic: Name;
+  readonly groupId: string;
+  readonly handle: BatchHandler<Name>;
+  readonly logger: Logger;
+  readonly onTombstone?: () => void;
+  /** The loop cannot go on by itself any more; the process should end and be started again. */
+  readonly onCrash: (error: Error) => void;
+}
+
+export interface ConsumerLoop {
+  /** Throws while a batch cannot be taken, saying why. */
+  readonly check: () => Promise<void>;
+  stop(): Promise<void>;
+}
+
+/**
+ * Consumes one topic of the catalogue. This is the only place that decides about offsets:
+ * handled → commit; not readable or refused → dead-letter topic, then commit; something needed is down →
+ * no commit, back off, same batch again. A null value is a tombstone: counted and passed over.
+ */
+export async function startConsumerLoop<Name extends TopicName>(
+  options: ConsumerLoopOptions<Name>,
+): Promise<ConsumerLoop> {
+  const { kafka, codec, producer, topic, groupId, handle, logger, onTombstone, onCrash } = options;
+  const { name, deadLetterTopic } = TOPICS[topic];
+  const stopping = new AbortController();
+  const blocked = new Map<number, string>();
+  const consumer = kafka.consumer({
+    groupId,
+    sessionTimeout: SESSION_TIMEOUT_MS,
+    heartbeatInterval: HEARTBEAT_MS,
+    maxWaitTimeInMs: FETCH_WAIT_MS,
+    allowAutoTopicCreation: false,
+    retry: { initialRetryTime: 100, maxRetryTime: 2_000, retries: 10, restartOnFailure: async () => true },
+  });
+  consumer.on(consumer.events.CRASH, ({ payload }) => {
+    if (!payload.restart && !stopping.signal.aborted) onCrash(payload.error);
+  });
+
+  async function takeBatch({ batch }: EachBatchPayload): Promise<void> {
+    const readable: Received<Name>[] = [];
+    const refused: Refusal[] = [];
+    for (const { value, offset, headers } of batch.messages) {
+      if (value === null) {
+        onTombstone?.();
+        continue;
+      }
+      const decoded = await codec.decode(topic, value);
+      if (decoded.ok) readable.push({ value: decoded.value, offset, traceId: traceIdOf(headers) });
+      else refused.push({ offset, ...decoded });
+    }
+    const { partition } = batch;
+    if (readable.length > 0) {
+      const firstOffset = readable[0]?.offset ?? '';
+      refused.push(...(await handle({ topic: name, partition, firstOffset, messages: readable })));
+    }
+    if (refused.length === 0) return;
+    const byOffset = new Map(batch.messages.map((message) => [message.offset, message]));
+    await producer.sendRaw(
+      deadLetterTopic,
+      refused.map((refusal) => deadLetter(name, partition, refusal, byOffset.get(refusal.offset))),
+    );
+    for (const refusal of refused) {
+      logger.warn({ topic: name, partition, ...refusal, deadLetterTopic }, 'message put aside');
+    }
+  }
+
+  /** Tries until the batch is taken, the process stops, or the partition has gone to somebody else. */
+  async function eachBatch(payload: EachBatchPayload): Promise<void> {
+    const { batch, heartbeat, isRunning, isStale, resolveOffset } = payload;
+    // A handler may wait for a database longer than a session lasts; the group must not take that for death.
+    const beat = setInterval(() => heartbeat().catch(() => {}), HEARTBEAT_MS);
+    try {
+      for (let pause = BACK_OFF_MS.first; ; pause = Math.min(pause * 2, BACK_OFF_MS.most)) {
+        try {
+          await takeBatch(payload);
+          blocked.delete(batch.partition);
+          break;
+        } catch (error) {
+          const message = error instanceof Error ? error.message : String(error);
+          blocked.set(batch.partition, message);
+          logger.error(
+            { err: error, topic: name, partition: batch.partition },
+            'batch not taken, will try again',
+          );
+          await delay(pause, undefined, { signal: stopping.signal }).catch(() => {});
+          if (!isRunning() || isStale() || stopping.signal.aborted) return;
+        }
+      }
+      for (const { offset } of batch.messages) resolveOffset(offset);
+    } finally {
+      clearInterval(beat);
+    }
+    await heartbeat();
+  }
+
+  await consumer.connect();
+  await consumer.subscribe({ topic: name, fromBeginning: true });
+  await consumer.run({
+    autoCommit: true,
+    eachBatchAutoResolve: false,
+    partitionsConsumedConcurrently: 4,
+    eachBatch,
+  });
+
+  return {
+    check: async () => {
+      const [reason] = blocked.values();
+      if (reason !== undefined) throw new Error(reason);
+    },
+    stop: async () => {
+      stopping.abort();
+      await consumer.disconnect();
+    },
+  };
+}
+
+function traceIdOf(headers: IHeaders | undefined): string | null {
+  const header = headers?.['traceparent'];
+  const text = Array.isArray(header) ? header.at(-1) : header;
+  return /^[0-9a-f]{2}-([0-9a-f]{32})-/.exec(text?.toString() ?? '')?.[1] ?? null;
+}
+
+function deadLetter(
+  topic: string,
+  partition: number,
+  refusal: Refusal,
+  message: KafkaMessage | undefined,
+): RawMessage {
+  const headers: IHeaders = {
+    ...message?.headers,
+    [DEAD_LETTER_HEADERS.reason]: refusal.reason,
+    [DEAD_LETTER_HEADERS.detail]: refusal.detail.slice(0, 2048),
+    [DEAD_LETTER_HEADERS.topic]: topic,
+    [DEAD_LETTER_HEADERS.partition]: String(partition),
+    [DEAD_LETTER_HEADERS.offset]: refusal.offset,
+  };
+  return { key: message?.key ?? null, value: message?.value ?? null, headers };
+}

@@ -1,0 +1,73 @@
+import type { IHeaders, Kafka, Message } from 'kafkajs';
+import { type MessageOf, TOPICS, type TopicName } from '../contracts/topics.ts';
+import type { Codec } from './codec.ts';
+
+/** Below the broker's default limit for one batch (1 MiB), with room for keys and headers. */
+const MAX_BATCH_BYTES = 900 * 1024;
+const SEND_TIMEOUT_MS = 10_000;
+
+/** Kafka did not confirm: the messages may or may not be there, so send them again. */
+export class KafkaUnavailableError extends Error {
+  constructor(cause: unknown) {
+    super(`Kafka does not confirm: ${cause instanceof Error ? cause.message : String(cause)}`, { cause });
+    this.name = 'KafkaUnavailableError';
+  }
+}
+
+export interface Producer {
+  /** Resolves when all in-sync replicas have every message. Keys come from the topic catalogue. */
+  send<Name extends TopicName>(name: Name, values: readonly MessageOf<Name>[]): Promise<void>;
+  /** Sends bytes as they are, for dead letters. */
+  sendRaw(topic: string, messages: readonly RawMessage[]): Promise<void>;
+  close(): Promise<void>;
+}
+
+export interface RawMessage {
+  readonly key: Buffer | null;
+  readonly value: Buffer | null;
+  readonly headers: IHeaders;
+}
+
+export async function createProducer(kafka: Kafka, codec: Codec): Promise<Producer> {
+  const producer = kafka.producer({ allowAutoTopicCreation: false });
+  await producer.connect();
+
+  async function sendBatches(topic: string, messages: readonly Message[]): Promise<void> {
+    for (const batch of batches(messages)) {
+      try {
+        await producer.send({ topic, messages: batch, acks: -1, timeout: SEND_TIMEOUT_MS });
+      } catch (error) {
+        throw new KafkaUnavailableError(error);
+      }
+    }
+  }
+
+  return {
+    send: (name, values) => {
+      const { key, name: topic } = TOPICS[name];
+      const keyOf = key as (value: (typeof values)[number]) => string;
+      return sendBatches(
+        topic,
+        values.map((value) => ({ key: keyOf(value), value: codec.encode(name, value) })),
+      );
+    },
+    sendRaw: (topic, messages) => sendBatches(topic, messages),
+    close: () => producer.disconnect(),
+  };
+}
+
+function* batches(messages: readonly Message[]): Generator<Message[]> {
+  let batch: Message[] = [];
+  let bytes = 0;
+  for (const message of messages) {
+    const size = (message.value?.length ?? 0) + (message.key?.length ?? 0);
+    if (batch.length > 0 && bytes + size > MAX_BATCH_BYTES) {
+      yield batch;
+      batch = [];
+      bytes = 0;
+    }
+    batch.push(message);
+    bytes += size;
+  }
+  if (batch.length > 0) yield batch;
+}

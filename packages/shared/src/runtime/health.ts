@@ -1,0 +1,65 @@
+import type { Server } from 'node:http';
+import type { AddressInfo } from 'node:net';
+import express, { type Express } from 'express';
+import { register } from 'prom-client';
+
+const CHECK_TIMEOUT_MS = 2_000;
+
+/** One thing a service needs. Throws, or takes too long, when it is not there. */
+export type Check = (timeoutMs: number) => Promise<unknown>;
+
+/**
+ * `/healthz` (the process answers), `/readyz` (everything it needs answers, else 503 naming what does not) and
+ * `/metrics` (Prometheus). No key is asked for.
+ */
+export function healthRoutes(checks: Readonly<Record<string, Check>>): Express {
+  const app = express();
+  app.disable('x-powered-by');
+  app.get('/healthz', (_request, response) => {
+    response.json({ status: 'ok' });
+  });
+  app.get('/readyz', async (_request, response) => {
+    const results = await Promise.all(
+      Object.entries(checks).map(async ([name, check]) => [name, await faultOf(check)] as const),
+    );
+    const ready = results.every(([, fault]) => fault === null);
+    response.status(ready ? 200 : 503).json({
+      status: ready ? 'ready' : 'not ready',
+      checks: Object.fromEntries(results.map(([name, fault]) => [name, fault ?? 'ok'])),
+    });
+  });
+  app.get('/metrics', async (_request, response) => {
+    response.type(register.contentType).send(await register.metrics());
+  });
+  return app;
+}
+
+async function faultOf(check: Check): Promise<string | null> {
+  try {
+    await check(CHECK_TIMEOUT_MS);
+    return null;
+  } catch (error) {
+    return error instanceof Error ? error.message : String(error);
+  }
+}
+
+export interface Listening {
+  readonly port: number;
+  close(): Promise<void>;
+}
+
+/** Listens on all interfaces; resolves when it does. Closing lets open requests end and drops idle connections. */
+export async function listen(app: Express, port: number): Promise<Listening> {
+  const { promise, resolve, reject } = Promise.withResolvers<Server>();
+  const server = app.listen(port, (error) => (error ? reject(error) : resolve(server)));
+  await promise;
+  return {
+    port: (server.address() as AddressInfo).port,
+    close: async () => {
+      const closed = Promise.withResolvers<void>();
+      server.close(() => closed.resolve());
+      server.closeIdleConnections();
+      await closed.promise;
+    },
+  };
+}

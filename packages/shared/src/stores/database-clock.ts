@@ -1,0 +1,40 @@
+import type { Db } from 'mongodb';
+
+const RESAMPLE_MS = 10_000;
+
+/**
+ * The one clock of the system is the database's. Updates use `$$NOW`; where a time is needed on this side (new
+ * rows, when a request left), it is the database's time at the last sample plus what a monotonic clock counted
+ * since. The wall clock of this machine is never asked, so a wrong one does no harm.
+ */
+export interface DatabaseClock {
+  /** The database's time, to within half a round trip. */
+  now(): Date;
+  /** The database's time at a moment of `performance.now()`. */
+  at(monotonicMs: number): Date;
+  stop(): void;
+}
+
+export async function startDatabaseClock(db: Db): Promise<DatabaseClock> {
+  let offsetMs = await sampleOffset(db);
+  const timer = setInterval(() => {
+    sampleOffset(db).then(
+      (sample) => {
+        offsetMs = sample;
+      },
+      () => {
+        // The last sample holds while the database does not answer; readiness reports the outage.
+      },
+    );
+  }, RESAMPLE_MS);
+  timer.unref();
+  const at = (monotonicMs: number) => new Date(offsetMs + monotonicMs);
+  return { at, now: () => at(performance.now()), stop: () => clearInterval(timer) };
+}
+
+async function sampleOffset(db: Db): Promise<number> {
+  const before = performance.now();
+  const { localTime } = await db.command({ hello: 1 });
+  const middle = (before + performance.now()) / 2;
+  return (localTime as Date).getTime() - middle;
+}

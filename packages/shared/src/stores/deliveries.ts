@@ -1,0 +1,190 @@
+import type { Collection, Db, Filter } from 'mongodb';
+import type { DeliveriesQuery } from '../contracts/http-api.ts';
+import type { Attempt, DeliveryState, Lease, TransitionRecord } from '../domain/delivery.ts';
+import { TRANSITIONS } from '../domain/transitions.ts';
+import { transition } from './delivery-transition.ts';
+import { insertMissing } from './duplicate-keys.ts';
+import { type Page, pageOf } from './page.ts';
+
+/**
+ * A delivery with its whole history: attempts and transitions live inside, so that a change and its audit are
+ * one atomic write.
+ */
+export interface DeliveryRow {
+  /** The idempotency key. */
+  _id: string;
+  shipmentId: string;
+  subscriberId: string;
+  eventVersion: number;
+  status: string;
+  state: DeliveryState;
+  /** Why it is where it is; null while nothing went wrong. */
+  reason: string | null;
+  /** "Somebody must look by then": next attempt, visibility deadline or lease expiry. None once closed. */
+  dueAt?: Date;
+  /** The run or batch that enqueued it last. */
+  runId: string;
+  lease?: Lease;
+  /** Attempts so far, all of them. */
+  attemptCount: number;
+  /** Attempts that count towards the policy's limit. */
+  failures: number;
+  attempts: Attempt[];
+  transitions: TransitionRecord[];
+  traceId: string | null;
+  createdAt: Date;
+  closedAt?: Date;
+}
+
+/** What fan-out knows of a new delivery. */
+export type NewDelivery = Pick<
+  DeliveryRow,
+  '_id' | 'shipmentId' | 'subscriberId' | 'eventVersion' | 'status' | 'runId' | 'traceId'
+>;
+
+/** What a command needs to know of a row. */
+export type EnqueuedDelivery = Pick<DeliveryRow, '_id' | 'shipmentId' | 'subscriberId'>;
+
+const COMMAND_FIELDS = { projection: { shipmentId: 1, subscriberId: 1 } } as const;
+
+/** Rows as fan-out and the dispatch tick make and select them, and as people look at them. */
+export class DeliveryStore {
+  readonly #deliveries: Collection<DeliveryRow>;
+
+  constructor(db: Db) {
+    this.#deliveries = db.collection('deliveries');
+  }
+
+  /** Makes the rows that are not there yet: one unordered write under the unique indexes. */
+  async insertMissing(rows: readonly NewDelivery[], now: Date): Promise<void> {
+    await insertMissing(
+      this.#deliveries,
+      rows.map((row) => ({
+        ...row,
+        state: 'pending',
+        reason: null,
+        dueAt: now,
+        attemptCount: 0,
+        failures: 0,
+        attempts: [],
+        transitions: [{ at: now, from: null, to: 'pending', cause: `run:${row.runId}`, reason: null }],
+        createdAt: now,
+      })),
+    );
+  }
+
+  /** After fan-out's commands are in Kafka. Rows a dispatcher has claimed meanwhile are left alone. */
+  async markEnqueued(ids: readonly string[], runId: string, visibilityMs: number): Promise<void> {
+    if (ids.length === 0) return;
+    await this.#deliveries.updateMany(
+      { _id: { $in: ids }, state: 'pending', attemptCount: 0 },
+      transition('enqueue', {
+        cause: `run:${runId}`,
+        dueInMs: visibilityMs,
+      }),
+    );
+  }
+
+  /**
+   * The dispatch tick's whole rule: rows whose `dueAt` has passed become `queued`, whatever they were, oldest
+   * first. A lease that has expired ends here; what its worker still reports is kept as evidence only.
+   *
+   * Three round trips, however many rows. Two ticks at once share the rows between them.
+   *
+   * @param now the database's time; the update compares with its own again.
+   * @returns the rows this run selected.
+   */
+  async enqueueDue(
+    runId: string,
+    now: Date,
+    limit: number,
+    visibilityMs: number,
+  ): Promise<EnqueuedDelivery[]> {
+    const due = await this.#deliveries
+      .find({ dueAt: { $lte: now } }, { projection: { _id: 1 } }) // index: due
+      .sort({ dueAt: 1 })
+      .limit(limit)
+      .toArray();
+    if (due.length === 0) return [];
+    const ids = due.map((row) => row._id);
+    await this.#deliveries.updateMany(
+      {
+        _id: { $in: ids },
+        state: { $in: TRANSITIONS.enqueue.from },
+        dueAt: { $lte: now },
+        $expr: { $lte: ['$dueAt', '$$NOW'] },
+      },
+      transition('enqueue', {
+        cause: `run:${runId}`,
+        dueInMs: visibilityMs,
+        set: { runId: { $literal: runId }, lease: '$$REMOVE' },
+      }),
+    );
+    return this.#deliveries.find({ _id: { $in: ids }, runId, state: 'queued' }, COMMAND_FIELDS).toArray();
+  }
+
+  /** Whether a tick would find anything. */
+  async anyDue(now: Date): Promise<boolean> {
+    return (await this.#deliveries.findOne({ dueAt: { $lte: now } }, { projection: { _id: 1 } })) !== null;
+  }
+
+  /** The rows a run selected that still wait for their command's effect. Index: `run`. */
+  enqueuedBy(runId: string): Promise<EnqueuedDelivery[]> {
+    return this.#deliveries
+      .find({ runId, state: 'queued', dueAt: { $gt: new Date(0) } }, COMMAND_FIELDS)
+      .toArray();
+  }
+
+  /** Withdraws what is owed to a subscriber that is gone. A request under way settles first. */
+  async cancelOf(subscriberId: string, cause: string, reason: string): Promise<number> {
+    const { modifiedCount } = await this.#deliveries.updateMany(
+      { subscriberId, state: { $in: TRANSITIONS.cancel.from }, dueAt: { $gt: new Date(0) } },
+      transition('cancel', { cause, reason }),
+    );
+    return modifiedCount;
+  }
+
+  get(id: string): Promise<DeliveryRow | null> {
+    return this.#deliveries.findOne({ _id: id });
+  }
+
+  /** Newest first. */
+  async list(query: DeliveriesQuery): Promise<Page<DeliveryRow>> {
+    const { shipmentId, subscriberId, state, outcome, from, to, cursor, limit } = query;
+    const clauses: Filter<DeliveryRow>[] = [];
+    if (shipmentId !== undefined) clauses.push({ shipmentId });
+    if (subscriberId !== undefined) clauses.push({ subscriberId });
+    if (state !== undefined) clauses.push({ state });
+    if (outcome !== undefined) clauses.push({ 'attempts.outcome': outcome });
+    if (from !== undefined) clauses.push({ createdAt: { $gte: from } });
+    if (to !== undefined) clauses.push({ createdAt: { $lt: to } });
+    if (cursor !== undefined) {
+      const { createdAt, id } = readCursor(cursor);
+      clauses.push({ $or: [{ createdAt: { $lt: createdAt } }, { createdAt, _id: { $lt: id } }] });
+    }
+    const rows = await this.#deliveries
+      .find(clauses.length > 0 ? { $and: clauses } : {})
+      .sort({ createdAt: -1, _id: -1 })
+      .limit(limit + 1)
+      .toArray();
+    return pageOf(rows, limit, (row) => writeCursor(row));
+  }
+
+  /** Index: the unique one on (shipment, subscriber, version). */
+  ofShipment(shipmentId: string, limit: number): Promise<DeliveryRow[]> {
+    return this.#deliveries.find({ shipmentId }).limit(limit).toArray();
+  }
+}
+
+/** Thrown by `list` for a cursor that it did not make. */
+export class InvalidCursorError extends Error {}
+
+function writeCursor({ createdAt, _id }: DeliveryRow): string {
+  return Buffer.from(`${createdAt.getTime()}.${_id}`).toString('base64url');
+}
+
+function readCursor(cursor: string): { createdAt: Date; id: string } {
+  const match = /^(\d{1,15})\.(.+)$/.exec(Buffer.from(cursor, 'base64url').toString());
+  if (!match?.[2]) throw new InvalidCursorError('the cursor is not one that a list gave');
+  return { createdAt: new Date(Number(match[1])), id: match[2] };
+}

@@ -1,0 +1,45 @@
+import type { Document } from 'mongodb';
+import { TRANSITIONS, type TransitionName } from '../domain/transitions.ts';
+
+export interface TransitionOptions {
+  readonly cause: string;
+  readonly reason?: string | null;
+  /** When somebody must look again, from the database's now. Left out: never, the row is closed. */
+  readonly dueInMs?: number;
+  /** Further fields of the same write, as aggregation expressions. */
+  readonly set?: Document;
+}
+
+/** Keeps a value from being read as an expression: a reason may begin with `$`. */
+export const literal = (value: unknown): Document => ({ $literal: value });
+
+/**
+ * The update that makes a transition: state, `dueAt`, and the entry of the history, in one write, all times by
+ * the database's clock. A row that is in the target state already gets no entry, except by a claim, which
+ * always begins a lease of its own.
+ */
+export function transition(name: TransitionName, options: TransitionOptions): Document[] {
+  const { to } = TRANSITIONS[name];
+  const { cause, reason = null, dueInMs, set = {} } = options;
+  const entry = {
+    at: '$$NOW',
+    from: '$state',
+    to: literal(to),
+    cause: literal(cause),
+    reason: literal(reason),
+  };
+  const appended = { $concatArrays: ['$transitions', [entry]] };
+  const closed = dueInMs === undefined;
+  return [
+    {
+      $set: {
+        state: literal(to),
+        transitions:
+          name === 'claim' ? appended : { $cond: [{ $eq: ['$state', to] }, '$transitions', appended] },
+        dueAt: closed ? '$$REMOVE' : { $add: ['$$NOW', dueInMs] },
+        ...(closed ? { closedAt: '$$NOW', reason: literal(reason) } : {}),
+        ...set,
+      },
+    },
+  ];
+}

@@ -1,0 +1,30 @@
+import { type AnyBulkWriteOperation, type Collection, type Document, MongoBulkWriteError } from 'mongodb';
+
+const DUPLICATE_KEY = 11_000;
+
+/**
+ * Inserts rows in one unordered write and leaves those alone whose key exists already.
+ *
+ * @returns the indexes, in `rows`, of those that were not inserted because of a unique index.
+ * @throws any other fault of the write, whole.
+ */
+export async function insertMissing<Row extends Document>(
+  collection: Collection<Row>,
+  rows: readonly Row[],
+): Promise<Set<number>> {
+  if (rows.length === 0) return new Set();
+  const inserts = rows.map((document) => ({ insertOne: { document } })) as AnyBulkWriteOperation<Row>[];
+  try {
+    await collection.bulkWrite(inserts, { ordered: false });
+    return new Set();
+  } catch (error) {
+    if (!(error instanceof MongoBulkWriteError)) throw error;
+    const faults = Array.isArray(error.writeErrors) ? error.writeErrors : [error.writeErrors];
+    const onlyDuplicates =
+      faults.length > 0 &&
+      faults.every((fault) => fault.code === DUPLICATE_KEY) &&
+      !error.result.getWriteConcernError();
+    if (!onlyDuplicates) throw error;
+    return new Set(faults.map((fault) => fault.index));
+  }
+}

@@ -1,0 +1,38 @@
+import type { CreateIndexesOptions, Db, IndexSpecification } from 'mongodb';
+
+interface Index {
+  readonly key: IndexSpecification;
+  readonly options: CreateIndexesOptions & { readonly name: string };
+}
+
+/** Rows that are owed have a `dueAt`; closed ones have none, so these indexes stay as small as the backlog. */
+const OPEN = { dueAt: { $gt: new Date(0) } };
+
+/** Every index, named as the stores' comments name them. */
+const INDEXES: Readonly<Record<string, readonly Index[]>> = {
+  status_events: [
+    { key: { shipmentId: 1, eventVersion: 1 }, options: { name: 'shipment', unique: true } },
+    { key: { dueAt: 1 }, options: { name: 'due', sparse: true } },
+  ],
+  deliveries: [
+    { key: { shipmentId: 1, subscriberId: 1, eventVersion: 1 }, options: { name: 'identity', unique: true } },
+    { key: { dueAt: 1 }, options: { name: 'due', sparse: true } },
+    {
+      key: { subscriberId: 1, state: 1, dueAt: 1 },
+      options: { name: 'lane', partialFilterExpression: OPEN },
+    },
+    { key: { runId: 1 }, options: { name: 'run', partialFilterExpression: OPEN } },
+    { key: { createdAt: -1, _id: -1 }, options: { name: 'newest' } },
+    { key: { subscriberId: 1, createdAt: -1, _id: -1 }, options: { name: 'newest_of_subscriber' } },
+  ],
+  runs: [{ key: { startedAt: -1 }, options: { name: 'newest' } }],
+};
+
+/** Makes what is missing. Safe to run twice and by two at once. */
+export async function ensureIndexes(db: Db): Promise<void> {
+  await Promise.all(
+    Object.entries(INDEXES).flatMap(([collection, indexes]) =>
+      indexes.map(({ key, options }) => db.collection(collection).createIndex(key, options)),
+    ),
+  );
+}

@@ -1,0 +1,217 @@
+import type { AnyBulkWriteOperation, Collection, Db, Document, Filter } from 'mongodb';
+import type { Outcome } from '../domain/outcome.ts';
+import { type SettlingTransition, TRANSITIONS } from '../domain/transitions.ts';
+import type { DeliveryRow } from './deliveries.ts';
+import { literal, transition } from './delivery-transition.ts';
+
+/** Who claims. `instance` is random per process; `worker` is a name for people. */
+export interface Claimer {
+  readonly worker: string;
+  readonly instance: string;
+  readonly leaseMs: number;
+}
+
+/** How an attempt ended and what follows. */
+export interface Settlement {
+  readonly deliveryId: string;
+  readonly leaseId: string;
+  readonly outcome: Outcome;
+  readonly reason: string | null;
+  readonly statusCode: number | null;
+  readonly leftAt: Date | null;
+  readonly endedAt: Date;
+  /** Whether the attempt uses up one of those that the policy allows. */
+  readonly counts: boolean;
+  readonly transition: SettlingTransition;
+  /** For `retry`: milliseconds until the next attempt. */
+  readonly retryInMs?: number;
+  /** Why a closed row was closed, or a pending one is still owed. */
+  readonly closeReason: string | null;
+}
+
+/** A row may be claimed when a command is out for it, or when its time has come by the database's clock. */
+const CLAIMABLE: Filter<DeliveryRow> = {
+  $or: [
+    { state: 'queued' },
+    {
+      state: { $in: TRANSITIONS.claim.from.filter((state) => state !== 'queued') },
+      $expr: { $lte: ['$dueAt', '$$NOW'] },
+    },
+  ],
+};
+
+/**
+ * Leases on deliveries: claim, renew, settle. The database's clock alone decides what has expired, and the lease
+ * id fences every result. The fence protects the record; against a second request after a lost worker only the
+ * subscriber's own use of the idempotency key helps.
+ */
+export class LeaseStore {
+  readonly #deliveries: Collection<DeliveryRow>;
+
+  constructor(db: Db) {
+    this.#deliveries = db.collection('deliveries');
+  }
+
+  /**
+   * Claims what can be claimed of `ids`, in two round trips however many there are. The claim writes the attempt,
+   * before anything is sent; an attempt that a lost worker left open becomes `unknown` and counts.
+   *
+   * @param versions the version of each subscriber the caller is about to use, for the attempt.
+   * @returns the rows this call now holds the lease of; all others must not be sent.
+   */
+  async claim(
+    ids: readonly string[],
+    leaseId: string,
+    versions: ReadonlyMap<string, number>,
+    { worker, instance, leaseMs }: Claimer,
+  ): Promise<DeliveryRow[]> {
+    if (ids.length === 0) return [];
+    const lost = { $filter: { input: '$attempts', cond: { $eq: ['$$this.outcome', null] } } };
+    const settledAttempts = {
+      $map: {
+        input: '$attempts',
+        in: {
+          $cond: [
+            { $eq: ['$$this.outcome', null] },
+            { $mergeObjects: ['$$this', { outcome: 'unknown', reason: 'worker_lost', endedAt: '$$NOW' }] },
+            '$$this',
+          ],
+        },
+      },
+    };
+    const subscriberIds = [...versions.keys()];
+    const attempt = {
+      number: { $add: ['$attemptCount', 1] },
+      outcome: null,
+      reason: null,
+      statusCode: null,
+      leaseId: literal(leaseId),
+      worker: literal(worker),
+      claimedAt: '$$NOW',
+      leftAt: null,
+      endedAt: null,
+      subscriberVersion: {
+        $arrayElemAt: [
+          literal([...versions.values()]),
+          { $indexOfArray: [literal(subscriberIds), '$subscriberId'] },
+        ],
+      },
+      traceId: '$traceId',
+      spanId: null,
+    };
+    const { modifiedCount } = await this.#deliveries.updateMany(
+      { _id: { $in: ids }, subscriberId: { $in: subscriberIds }, ...CLAIMABLE },
+      transition('claim', {
+        cause: `lease:${leaseId}`,
+        dueInMs: leaseMs,
+        set: {
+          lease: { id: literal(leaseId), worker: literal(worker), instance: literal(instance) },
+          failures: { $add: ['$failures', { $size: lost }] },
+          attemptCount: { $add: ['$attemptCount', 1] },
+          attempts: { $concatArrays: [settledAttempts, [attempt]] },
+        },
+      }),
+    );
+    if (modifiedCount === 0) return [];
+    return this.#deliveries.find({ _id: { $in: ids }, 'lease.id': leaseId }).toArray();
+  }
+
+  /** Ids of rows of a subscriber that wait for a worker, those that wait longest first. Index: `lane`. */
+  async waiting(subscriberId: string, now: Date, limit: number): Promise<string[]> {
+    const rows = await this.#deliveries
+      .find(
+        {
+          subscriberId,
+          $or: [
+            { state: 'queued', dueAt: { $gt: new Date(0) } },
+            { state: 'pending', dueAt: { $gt: new Date(0), $lte: now } },
+          ],
+        },
+        { projection: { _id: 1 } },
+      )
+      .sort({ dueAt: 1 })
+      .limit(limit)
+      .toArray();
+    return rows.map((row) => row._id);
+  }
+
+  /** Moves the expiry of the leases this process still holds: one write, however many. */
+  async renew(ids: readonly string[], { instance, leaseMs }: Claimer): Promise<void> {
+    if (ids.length === 0) return;
+    await this.#deliveries.updateMany(
+      { _id: { $in: ids }, 'lease.instance': instance, state: { $in: TRANSITIONS.deliver.from } },
+      [{ $set: { dueAt: { $add: ['$$NOW', leaseMs] } } }],
+    );
+  }
+
+  /**
+   * Records how attempts ended, each only if its lease still holds the row.
+   *
+   * @returns how many results were stale: they changed no state and stay as evidence on their own attempt.
+   */
+  async settle(settlements: readonly Settlement[]): Promise<{ stale: number }> {
+    if (settlements.length === 0) return { stale: 0 };
+    const result = await this.#deliveries.bulkWrite(
+      settlements.map((settlement) => ({ updateOne: settleOne(settlement) })),
+      { ordered: false },
+    );
+    const stale = settlements.length - result.matchedCount;
+    if (stale > 0) {
+      await this.#deliveries.bulkWrite(
+        settlements.map(
+          (settlement): AnyBulkWriteOperation<DeliveryRow> => ({ updateOne: keepEvidence(settlement) }),
+        ),
+        { ordered: false },
+      );
+    }
+    return { stale };
+  }
+}
+
+function settleOne(settlement: Settlement): { filter: Filter<DeliveryRow>; update: Document[] } {
+  const { deliveryId, leaseId, closeReason, counts, retryInMs } = settlement;
+  const ended = {
+    outcome: literal(settlement.outcome),
+    reason: literal(settlement.reason),
+    statusCode: literal(settlement.statusCode),
+    leftAt: literal(settlement.leftAt),
+    endedAt: literal(settlement.endedAt),
+  };
+  return {
+    filter: {
+      _id: deliveryId,
+      'lease.id': leaseId,
+      state: { $in: TRANSITIONS[settlement.transition].from },
+    },
+    update: transition(settlement.transition, {
+      cause: `lease:${leaseId}`,
+      reason: closeReason,
+      ...(retryInMs === undefined ? {} : { dueInMs: retryInMs }),
+      set: {
+        reason: literal(closeReason),
+        lease: '$$REMOVE',
+        failures: { $add: ['$failures', counts ? 1 : 0] },
+        attempts: {
+          $map: {
+            input: '$attempts',
+            in: {
+              $cond: [{ $eq: ['$$this.leaseId', leaseId] }, { $mergeObjects: ['$$this', ended] }, '$$this'],
+            },
+          },
+        },
+      },
+    }),
+  };
+}
+
+/** Attempts that were settled by their own lease have that outcome and no late result. */
+function keepEvidence(settlement: Settlement): { filter: Filter<DeliveryRow>; update: Document } {
+  const { deliveryId, leaseId, outcome, reason, statusCode, leftAt, endedAt } = settlement;
+  const open = { leaseId, $or: [{ outcome: null }, { reason: 'worker_lost' }], late: { $exists: false } };
+  return {
+    filter: { _id: deliveryId, 'lease.id': { $ne: leaseId }, attempts: { $elemMatch: open } },
+    update: {
+      $set: { 'attempts.$.late': { outcome, reason, statusCode, leftAt, reportedAt: endedAt } },
+    },
+  };
+}

@@ -1,0 +1,130 @@
+import type { Collection, Db } from 'mongodb';
+import { insertMissing } from './duplicate-keys.ts';
+
+/** Why a subscriber got no delivery of an event. */
+export interface NotSent {
+  subscriberId: string;
+  reason: 'filtered' | 'disabled';
+}
+
+export interface StatusEventRow {
+  /** `<shipmentId>:<eventVersion>`: the version is an integer, so the last colon parts the two. */
+  _id: string;
+  shipmentId: string;
+  eventVersion: number;
+  status: string;
+  occurredAt: string;
+  /** The CloudEvents id. */
+  eventId: string;
+  /** Tells the same event again from a conflict. */
+  digest: string;
+  /** What subscribers receive, as text: the same bytes for every subscriber and attempt. */
+  body: string;
+  origin: 'http' | 'kafka';
+  createdAt: Date;
+  /** While set, fan-out has not happened; the dispatch tick publishes the event again once it has passed. */
+  dueAt?: Date;
+  fannedOutAt?: Date;
+  /** How many deliveries fan-out made, and who got none and why. */
+  deliveries?: number;
+  notSent?: NotSent[];
+}
+
+/** What was found under an event's (shipment, version) when it was to be stored. */
+export type Stored = 'inserted' | 'same_open' | 'same_done' | 'conflict';
+
+type Known = Pick<StatusEventRow, 'digest' | 'dueAt'>;
+
+export const statusEventId = (shipmentId: string, eventVersion: number): string =>
+  `${shipmentId}:${eventVersion}`;
+
+export class StatusEventStore {
+  readonly #events: Collection<StatusEventRow>;
+
+  constructor(db: Db) {
+    this.#events = db.collection('status_events');
+  }
+
+  /**
+   * Stores events that are not there yet. An event that is there is never changed: a unique index decides, also
+   * between two that arrive at the same instant.
+   *
+   * @param expect what is likely, to save a round trip: fan-out meets mostly events that the API has stored.
+   * @returns per event: `inserted`; `same_open`, the same content is there and not fanned out; `same_done`, it is
+   * fanned out; `conflict`, another content is there and stays.
+   */
+  async insert(rows: readonly StatusEventRow[], expect: 'new' | 'stored'): Promise<Stored[]> {
+    const found =
+      expect === 'stored' ? await this.#find(rows.map((row) => row._id)) : new Map<string, Known>();
+    const missing = rows.flatMap((row, index) => (found.has(row._id) ? [] : [{ row, index }]));
+    const existing = await insertMissing(
+      this.#events,
+      missing.map(({ row }) => row),
+    );
+    const inserted = new Set(missing.filter((_, index) => !existing.has(index)).map(({ index }) => index));
+    if (existing.size > 0) {
+      const ids = missing.filter((_, index) => existing.has(index)).map(({ row }) => row._id);
+      for (const [id, row] of await this.#find(ids)) found.set(id, row);
+    }
+    return rows.map((row, index) => {
+      if (inserted.has(index)) return 'inserted';
+      const known = found.get(row._id);
+      if (!known) throw new Error('an event was there and is gone: retention ran meanwhile');
+      if (known.digest !== row.digest) return 'conflict';
+      return known.dueAt ? 'same_open' : 'same_done';
+    });
+  }
+
+  async #find(ids: readonly string[]): Promise<Map<string, Known>> {
+    const rows = await this.#events
+      .find({ _id: { $in: ids } }, { projection: { digest: 1, dueAt: 1 } })
+      .toArray();
+    return new Map(rows.map((row) => [row._id, row]));
+  }
+
+  async markFannedOut(
+    at: Date,
+    results: readonly { id: string; deliveries: number; notSent: NotSent[] }[],
+  ): Promise<void> {
+    if (results.length === 0) return;
+    await this.#events.bulkWrite(
+      results.map(({ id, deliveries, notSent }) => ({
+        updateOne: {
+          filter: { _id: id },
+          update: { $set: { fannedOutAt: at, deliveries, notSent }, $unset: { dueAt: '' } },
+        },
+      })),
+      { ordered: false },
+    );
+  }
+
+  /** Events that were stored and not fanned out in time, oldest first. Index: `due`. */
+  findDue(now: Date, limit: number): Promise<StatusEventRow[]> {
+    return this.#events
+      .find({ dueAt: { $lte: now } })
+      .sort({ dueAt: 1 })
+      .limit(limit)
+      .toArray();
+  }
+
+  async postpone(ids: readonly string[], until: Date): Promise<void> {
+    if (ids.length === 0) return;
+    await this.#events.updateMany(
+      { _id: { $in: ids }, dueAt: { $exists: true } },
+      { $set: { dueAt: until } },
+    );
+  }
+
+  /** The rendered bodies of events, by row id. */
+  async bodies(ids: readonly string[]): Promise<Map<string, { body: string; eventId: string }>> {
+    const rows = await this.#events
+      .find({ _id: { $in: ids } }, { projection: { body: 1, eventId: 1 } })
+      .toArray();
+    return new Map(rows.map((row) => [row._id, row]));
+  }
+
+  /** All versions of a shipment, oldest first. Index: `shipment`. */
+  ofShipment(shipmentId: string, limit: number): Promise<StatusEventRow[]> {
+    return this.#events.find({ shipmentId }).sort({ eventVersion: 1 }).limit(limit).toArray();
+  }
+}

@@ -1,0 +1,77 @@
+import type { Collection, Db } from 'mongodb';
+import type { SubscriberInput } from '../contracts/subscriber.ts';
+import { type Page, pageOf } from './page.ts';
+
+export interface SubscriberRow extends SubscriberInput {
+  _id: string;
+  /** Grows with every change; an attempt names the one it used. */
+  version: number;
+  createdAt: Date;
+  updatedAt: Date;
+  /** Name of the API key that made the last change. */
+  updatedBy: string;
+}
+
+export class SubscriberStore {
+  readonly #subscribers: Collection<SubscriberRow>;
+
+  constructor(db: Db) {
+    this.#subscribers = db.collection('subscribers');
+  }
+
+  /** Creates or replaces; the version grows by one in the same write. */
+  async put(id: string, input: SubscriberInput, by: string): Promise<SubscriberRow> {
+    const literal = (value: unknown) => ({ $literal: value });
+    const row = await this.#subscribers.findOneAndUpdate(
+      { _id: id },
+      [
+        {
+          $replaceWith: {
+            $mergeObjects: [
+              literal(input),
+              {
+                _id: literal(id),
+                version: { $add: [{ $ifNull: ['$version', 0] }, 1] },
+                createdAt: { $ifNull: ['$createdAt', '$$NOW'] },
+                updatedAt: '$$NOW',
+                updatedBy: literal(by),
+              },
+            ],
+          },
+        },
+      ],
+      { upsert: true, returnDocument: 'after' },
+    );
+    if (!row) throw new Error(`subscriber ${id} was neither found nor made`);
+    return row;
+  }
+
+  get(id: string): Promise<SubscriberRow | null> {
+    return this.#subscribers.findOne({ _id: id });
+  }
+
+  async delete(id: string): Promise<boolean> {
+    const { deletedCount } = await this.#subscribers.deleteOne({ _id: id });
+    return deletedCount === 1;
+  }
+
+  /** By id, ascending. The cursor is the last id of the page before. */
+  async list(cursor: string | undefined, limit: number): Promise<Page<SubscriberRow>> {
+    const rows = await this.#subscribers
+      .find(cursor === undefined ? {} : { _id: { $gt: cursor } })
+      .sort({ _id: 1 })
+      .limit(limit + 1)
+      .toArray();
+    return pageOf(rows, limit, (row) => row._id);
+  }
+
+  /** Everybody, for fan-out: one read per batch, so that a subscriber counts as soon as it is put. */
+  all(): Promise<SubscriberRow[]> {
+    return this.#subscribers.find().toArray();
+  }
+
+  async byId(ids: readonly string[]): Promise<Map<string, SubscriberRow>> {
+    const rows = await this.#subscribers.find({ _id: { $in: ids } }).toArray();
+    return new Map(rows.map((row) => [row._id, row]));
+  }
+}

@@ -1,0 +1,77 @@
+import { randomUUID } from 'node:crypto';
+import { hostname } from 'node:os';
+import { parseEnvironment } from '@waybill/shared/config/environment';
+import { startConsumerLoop } from '@waybill/shared/kafka/consumer-loop';
+import { connect } from '@waybill/shared/runtime/connections';
+import { healthRoutes, listen } from '@waybill/shared/runtime/health';
+import { runService } from '@waybill/shared/runtime/service';
+import { DeliveryStore } from '@waybill/shared/stores/deliveries';
+import { LeaseStore } from '@waybill/shared/stores/leases';
+import { StatusEventStore } from '@waybill/shared/stores/status-events';
+import { SubscriberStore } from '@waybill/shared/stores/subscribers';
+import { createLogger } from '@waybill/shared/telemetry/logger';
+import { dispatcherEnvironment } from './config.ts';
+import { createSender } from './delivery/send.ts';
+import { Dispatch } from './dispatch.ts';
+import { onCommands } from './on-commands.ts';
+import { Settler } from './settler.ts';
+
+/** As many as one subscriber may have requests under way. */
+const MAX_CONNECTIONS_PER_ORIGIN = 500;
+/** How long requests under way may take to end when the process stops, in milliseconds. */
+const DRAIN_MS = 5_000;
+
+runService(async ({ resources, fail }) => {
+  const config = parseEnvironment(dispatcherEnvironment, process.env);
+  const logger = createLogger('dispatcher', config.LOG_LEVEL);
+  const writes = ['deliveryDeadLetters'] as const;
+  const { kafka, codec, producer, database, clock, checks } = await connect(
+    'dispatcher',
+    config,
+    writes,
+    logger,
+    resources,
+  );
+  const leases = new LeaseStore(database.db);
+  const sender = createSender({
+    policy: config.WAYBILL_EGRESS_ALLOW,
+    userAgent: 'Waybill/0.1.0',
+    connectionsPerOrigin: MAX_CONNECTIONS_PER_ORIGIN,
+  });
+  resources.add('sender', () => sender.close());
+
+  const dispatch = new Dispatch({
+    leases,
+    deliveries: new DeliveryStore(database.db),
+    events: new StatusEventStore(database.db),
+    subscribers: new SubscriberStore(database.db),
+    sender,
+    settler: new Settler(leases, producer, logger),
+    clock,
+    claimer: {
+      worker: config.WAYBILL_WORKER ?? `${hostname()}/${process.pid}`,
+      instance: randomUUID(),
+      leaseMs: config.LEASE_MS,
+    },
+    logger,
+  });
+  dispatch.start();
+  resources.add('dispatch', () => dispatch.stop(DRAIN_MS));
+
+  const loop = await startConsumerLoop({
+    kafka,
+    codec,
+    producer,
+    topic: 'deliveryCommands',
+    groupId: 'waybill-dispatcher',
+    handle: onCommands(dispatch),
+    logger,
+    onCrash: fail,
+  });
+  resources.add('consumer loop', () => loop.stop());
+
+  const server = await listen(healthRoutes({ ...checks, consumption: loop.check }), config.HTTP_PORT);
+  resources.add('http server', () => server.close());
+  logger.info({ port: server.port }, 'dispatcher ready');
+  return logger;
+});

@@ -1,0 +1,101 @@
+import { setTimeout as delay } from 'node:timers/promises';
+import type { Producer } from '@waybill/shared/kafka/producer';
+import type { DeliveryRow } from '@waybill/shared/stores/deliveries';
+import type { LeaseStore, Settlement } from '@waybill/shared/stores/leases';
+import type { Logger } from '@waybill/shared/telemetry/logger';
+import { attempts, staleResults } from '@waybill/shared/telemetry/metrics';
+
+/** Results wait this long for company, in milliseconds, and at most this many go into one write. */
+const GATHER_MS = 4;
+const MAX_GROUP = 500;
+const BACK_OFF_MS = { first: 50, most: 2_000 };
+
+interface Waiting {
+  readonly settlement: Settlement;
+  readonly row: DeliveryRow;
+  readonly done: () => void;
+}
+
+/**
+ * Records results in groups: one write for all that came within a few milliseconds. A write that fails is tried
+ * again until it is made; the slot of a request is free only then, so a slow database slows the senders down.
+ */
+export class Settler {
+  readonly #leases: LeaseStore;
+  readonly #producer: Producer;
+  readonly #logger: Logger;
+  #waiting: Waiting[] = [];
+  #writing: Promise<void> | null = null;
+
+  constructor(leases: LeaseStore, producer: Producer, logger: Logger) {
+    this.#leases = leases;
+    this.#producer = producer;
+    this.#logger = logger;
+  }
+
+  /** Resolves when the result is recorded, or was stale and is kept as evidence. */
+  settle(settlement: Settlement, row: DeliveryRow): Promise<void> {
+    const { promise, resolve } = Promise.withResolvers<void>();
+    this.#waiting.push({ settlement, row, done: resolve });
+    this.#writing ??= this.#writeAll();
+    return promise;
+  }
+
+  async #writeAll(): Promise<void> {
+    await delay(GATHER_MS);
+    while (this.#waiting.length > 0) await this.#writeGroup(this.#waiting.splice(0, MAX_GROUP));
+    this.#writing = null;
+  }
+
+  async #writeGroup(group: readonly Waiting[]): Promise<void> {
+    const settlements = group.map(({ settlement }) => settlement);
+    for (let pause = BACK_OFF_MS.first; ; pause = Math.min(pause * 2, BACK_OFF_MS.most)) {
+      try {
+        const { stale } = await this.#leases.settle(settlements);
+        if (stale > 0) staleResults.inc(stale);
+        break;
+      } catch (error) {
+        this.#logger.error({ err: error, results: group.length }, 'results were not recorded, trying again');
+        await delay(pause);
+      }
+    }
+    for (const { settlement, row, done } of group) {
+      attempts.inc({ outcome: settlement.outcome });
+      this.#report(settlement, row);
+      done();
+    }
+    await this.#announce(group.filter(({ settlement }) => settlement.transition === 'bury'));
+  }
+
+  /** One wide line per attempt. */
+  #report(
+    settlement: Settlement,
+    { shipmentId, subscriberId, eventVersion, attemptCount }: DeliveryRow,
+  ): void {
+    this.#logger.info(
+      { ...settlement, shipmentId, subscriberId, eventVersion, attempt: attemptCount },
+      'attempt',
+    );
+  }
+
+  /** For whoever listens; the row has the whole story, so a lost announcement loses nothing. */
+  async #announce(buried: readonly Waiting[]): Promise<void> {
+    if (buried.length === 0) return;
+    try {
+      await this.#producer.send(
+        'deliveryDeadLetters',
+        buried.map(
+          ({ row: { _id, shipmentId, subscriberId, eventVersion }, settlement: { closeReason } }) => ({
+            deliveryId: _id,
+            shipmentId,
+            subscriberId,
+            eventVersion,
+            reason: closeReason ?? 'unknown',
+          }),
+        ),
+      );
+    } catch (error) {
+      this.#logger.warn({ err: error, deliveries: buried.length }, 'dead deliveries were not announced');
+    }
+  }
+}

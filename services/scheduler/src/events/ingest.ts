@@ -1,0 +1,99 @@
+import type { IngestResult } from '@waybill/shared/contracts/http-api';
+import { MAX_EVENT_BYTES, type StatusEvent, statusEvent } from '@waybill/shared/contracts/status-event';
+import { problem } from '@waybill/shared/domain/errors';
+import type { Producer } from '@waybill/shared/kafka/producer';
+import type { DatabaseClock } from '@waybill/shared/stores/database-clock';
+import type { StatusEventStore, Stored } from '@waybill/shared/stores/status-events';
+import type { z } from 'zod';
+import { faultsOf } from '../http/faults.ts';
+import { eventRow } from './event-row.ts';
+
+export interface IngestDeps {
+  readonly events: StatusEventStore;
+  readonly producer: Producer;
+  readonly clock: DatabaseClock;
+  readonly namingKey: Buffer;
+}
+
+/** One entry of a request, and where it stands there (`$` or `$[3]`). */
+export interface Entry {
+  readonly raw: unknown;
+  readonly path: string;
+}
+
+type Valid = { readonly event: StatusEvent; readonly row: NonNullable<ReturnType<typeof eventRow>> };
+
+/**
+ * Takes events: stores what is new, then publishes it. An entry is `accepted` or a `duplicate` only when Kafka has
+ * it on all in-sync replicas, or it was fanned out before. The row is written first, so that the unique index
+ * decides between two contents posted at the same instant; a row that was never published is published by the
+ * next post of the same event or by the dispatch tick, whichever comes first.
+ *
+ * @param schema reads an entry: a plain event or a CloudEvent.
+ * @throws KafkaUnavailableError if Kafka did not confirm. Posting again is safe.
+ */
+export async function ingest(
+  entries: readonly Entry[],
+  schema: z.ZodType<unknown>,
+  { events, producer, clock, namingKey }: IngestDeps,
+): Promise<IngestResult[]> {
+  const now = clock.now();
+  const read = entries.map((entry) => readEntry(entry, schema, namingKey, now));
+  const valid = read.filter((item): item is Valid => 'row' in item);
+  const stored = await events.insert(
+    valid.map(({ row }) => row),
+    'new',
+  );
+  const unpublished = valid.filter(
+    (_, index) => stored[index] === 'inserted' || stored[index] === 'same_open',
+  );
+  await producer.send(
+    'statusEvents',
+    unpublished.map(({ event }) => event),
+  );
+  const outcomes = new Map(valid.map((item, index) => [item, stored[index]]));
+  return read.map((item) => ('row' in item ? resultOf(item, outcomes.get(item)) : item));
+}
+
+function readEntry(
+  { raw, path }: Entry,
+  schema: z.ZodType<unknown>,
+  namingKey: Buffer,
+  now: Date,
+): Valid | IngestResult {
+  const opened = schema.safeParse(raw);
+  const parsed = opened.success ? statusEvent.safeParse(opened.data) : opened;
+  if (!parsed.success) {
+    return {
+      ...nameOf(raw),
+      result: 'invalid',
+      problem: problem('invalid', undefined, faultsOf(parsed.error, path)),
+    };
+  }
+  const event = parsed.data as StatusEvent;
+  const row = eventRow(event, 'http', namingKey, now);
+  if (row) return { event, row };
+  const { shipmentId, eventVersion } = event;
+  const detail = `${path} is larger than ${MAX_EVENT_BYTES} bytes as subscribers would receive it`;
+  return { shipmentId, eventVersion, result: 'invalid', problem: problem('too_large', detail) };
+}
+
+function resultOf({ event: { shipmentId, eventVersion } }: Valid, stored: Stored | undefined): IngestResult {
+  const name = { shipmentId, eventVersion };
+  if (stored === 'inserted') return { ...name, result: 'accepted' };
+  if (stored !== 'conflict') return { ...name, result: 'duplicate' };
+  const detail = `version ${eventVersion} of shipment ${shipmentId} is stored with another content and stays as it is`;
+  return { ...name, result: 'conflict', problem: problem('conflict', detail) };
+}
+
+/** What an invalid entry says of itself, as far as it can be read. */
+function nameOf(raw: unknown): Pick<IngestResult, 'shipmentId' | 'eventVersion'> {
+  const { shipmentId, eventVersion } = (typeof raw === 'object' && raw !== null ? raw : {}) as Record<
+    string,
+    unknown
+  >;
+  return {
+    shipmentId: typeof shipmentId === 'string' ? shipmentId : null,
+    eventVersion: typeof eventVersion === 'number' ? eventVersion : null,
+  };
+}

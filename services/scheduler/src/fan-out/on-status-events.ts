@@ -1,0 +1,104 @@
+import { MAX_EVENT_BYTES, type StatusEvent } from '@waybill/shared/contracts/status-event';
+import { matches } from '@waybill/shared/domain/filter';
+import { deliveryKey } from '@waybill/shared/domain/idempotency';
+import type { BatchHandler, Refusal } from '@waybill/shared/kafka/consumer-loop';
+import type { Producer } from '@waybill/shared/kafka/producer';
+import type { DatabaseClock } from '@waybill/shared/stores/database-clock';
+import type { DeliveryStore, NewDelivery } from '@waybill/shared/stores/deliveries';
+import type { NotSent, StatusEventRow, StatusEventStore } from '@waybill/shared/stores/status-events';
+import type { SubscriberRow, SubscriberStore } from '@waybill/shared/stores/subscribers';
+import { eventRow } from '../events/event-row.ts';
+import { commandFor } from '../ticks/command.ts';
+
+interface FanOutDeps {
+  readonly events: StatusEventStore;
+  readonly subscribers: SubscriberStore;
+  readonly deliveries: DeliveryStore;
+  readonly producer: Producer;
+  readonly clock: DatabaseClock;
+  readonly namingKey: Buffer;
+  /** How long a command may take to have effect before the tick sends another, in milliseconds. */
+  readonly visibilityMs: number;
+}
+
+interface OpenEvent {
+  readonly event: StatusEvent;
+  readonly row: StatusEventRow;
+  readonly traceId: string | null;
+}
+
+/**
+ * Makes one delivery per event and subscriber that wants it, a whole batch at a time. Each step may be repeated:
+ * rows under the unique index, then commands, then the rows marked queued, then the events marked fanned out;
+ * after a crash between any two the batch comes again, or the tick finds what is due.
+ */
+export function onStatusEvents(deps: FanOutDeps): BatchHandler<'statusEvents'> {
+  const { events, subscribers, deliveries, producer, clock, namingKey, visibilityMs } = deps;
+
+  return async ({ partition, firstOffset, messages }) => {
+    const now = clock.now();
+    const refusals: Refusal[] = [];
+    const readable = messages.flatMap(({ value: event, offset, traceId }) => {
+      const row = eventRow(event, 'kafka', namingKey, now);
+      if (row) return [{ event, row, offset, traceId }];
+      refusals.push({ offset, reason: 'too_large', detail: `an event has at most ${MAX_EVENT_BYTES} bytes` });
+      return [];
+    });
+    const stored = await events.insert(
+      readable.map(({ row }) => row),
+      'stored',
+    );
+    const open = new Map<string, OpenEvent>();
+    readable.forEach((item, index) => {
+      const found = stored[index];
+      if (found === 'conflict') {
+        const detail = `version ${item.row.eventVersion} of this shipment is stored with another content`;
+        refusals.push({ offset: item.offset, reason: 'conflict', detail });
+      } else if (found !== 'same_done') {
+        open.set(item.row._id, item);
+      }
+    });
+    if (open.size === 0) return refusals;
+
+    const everybody = await subscribers.all();
+    const runId = `fan-out/${partition}@${firstOffset}`;
+    const plans = [...open.values()].map((item) => plan(item, everybody, namingKey, runId));
+    const rows = plans.flatMap((planned) => planned.rows);
+    await deliveries.insertMissing(rows, now);
+    await producer.send(
+      'deliveryCommands',
+      rows.map((row) => commandFor(row, runId)),
+    );
+    await deliveries.markEnqueued(
+      rows.map((row) => row._id),
+      runId,
+      visibilityMs,
+    );
+    await events.markFannedOut(
+      clock.now(),
+      plans.map(({ id, rows: { length }, notSent }) => ({ id, deliveries: length, notSent })),
+    );
+    return refusals;
+  };
+}
+
+function plan(
+  { event, row, traceId }: OpenEvent,
+  everybody: readonly SubscriberRow[],
+  namingKey: Buffer,
+  runId: string,
+): { id: string; rows: NewDelivery[]; notSent: NotSent[] } {
+  const rows: NewDelivery[] = [];
+  const notSent: NotSent[] = [];
+  const { shipmentId, eventVersion, status } = event;
+  for (const { _id: subscriberId, filter, enabled } of everybody) {
+    const reason = !enabled ? 'disabled' : matches(filter, event) ? null : 'filtered';
+    if (reason) {
+      notSent.push({ subscriberId, reason });
+      continue;
+    }
+    const identity = { shipmentId, subscriberId, eventVersion };
+    rows.push({ _id: deliveryKey(namingKey, identity), ...identity, status, runId, traceId });
+  }
+  return { id: row._id, rows, notSent };
+}

@@ -1,0 +1,46 @@
+import type { ApiKey } from '@waybill/shared/config/environment';
+import type { EgressPolicy } from '@waybill/shared/domain/egress-policy';
+import type { Job } from '@waybill/shared/domain/run';
+import { type Check, healthRoutes } from '@waybill/shared/runtime/health';
+import type { DeliveryStore } from '@waybill/shared/stores/deliveries';
+import type { SubscriberStore } from '@waybill/shared/stores/subscribers';
+import type { Logger } from '@waybill/shared/telemetry/logger';
+import type { Express } from 'express';
+import type { IngestDeps } from '../events/ingest.ts';
+import { authentication } from './authentication.ts';
+import { deliveryRoutes } from './deliveries.ts';
+import { deliveryView } from './delivery-view.ts';
+import { notFound, problemHandler } from './problems.ts';
+import { shipmentRoutes } from './shipments.ts';
+import { statusEventRoutes } from './status-events.ts';
+import { subscriberRoutes } from './subscribers.ts';
+import { type Tick, tickRoutes } from './ticks.ts';
+
+interface ApiDeps extends IngestDeps {
+  readonly subscribers: SubscriberStore;
+  readonly deliveries: DeliveryStore;
+  readonly ticks: Readonly<Record<Job, Tick>>;
+  readonly apiKeys: readonly ApiKey[];
+  readonly egress: EgressPolicy;
+  readonly jaegerUrl: string | undefined;
+  readonly checks: Readonly<Record<string, Check>>;
+  readonly logger: Logger;
+}
+
+/** The HTTP API. */
+export function createApi(deps: ApiDeps): Express {
+  const allow = authentication(deps.apiKeys);
+  const app = healthRoutes(deps.checks);
+  app.set('query parser', 'simple');
+  app.use('/v1/status-events', statusEventRoutes(allow, deps));
+  app.use('/v1/subscribers', subscriberRoutes(allow, deps));
+  app.use('/v1/deliveries', deliveryRoutes(allow, deps.deliveries, deliveryView(deps.jaegerUrl)));
+  app.use('/v1/shipments', shipmentRoutes(allow, deps.events, deps.deliveries));
+  app.use(
+    '/v1/ticks',
+    tickRoutes(allow, deps.ticks, () => deps.clock.now()),
+  );
+  app.use(notFound);
+  app.use(problemHandler(deps.logger));
+  return app;
+}

@@ -1,0 +1,69 @@
+import {
+  CLOUDEVENT_BATCH_MEDIA_TYPE,
+  CLOUDEVENT_MEDIA_TYPE,
+  cloudEventAsStatusEvent,
+} from '@waybill/shared/contracts/cloudevents';
+import type { IngestResult } from '@waybill/shared/contracts/http-api';
+import { MAX_EVENT_BYTES, MAX_EVENTS_PER_REQUEST } from '@waybill/shared/contracts/status-event';
+import { type Problem, ProblemError, problem } from '@waybill/shared/domain/errors';
+import { type Request, Router } from 'express';
+import { z } from 'zod';
+import { type Entry, type IngestDeps, ingest } from '../events/ingest.ts';
+import type { authentication } from './authentication.ts';
+import { jsonBody, mediaType, rawBody } from './body.ts';
+import { sendProblem } from './problems.ts';
+
+/** Room for as many events as a request may hold, each as large as it may be. */
+const MAX_BODY_BYTES = MAX_EVENTS_PER_REQUEST * MAX_EVENT_BYTES;
+
+const plainEvent = z.unknown();
+
+export function statusEventRoutes(allow: ReturnType<typeof authentication>, deps: IngestDeps): Router {
+  const router = Router();
+  router.post('/', allow('ingest'), rawBody(MAX_BODY_BYTES), async (request, response) => {
+    const schema = schemaOf(request);
+    const results = await ingest(entriesOf(jsonBody(request)), schema, deps);
+    const failure = failureOf(results);
+    if (failure) sendProblem(response, failure, { results });
+    else response.status(202).json({ results });
+  });
+  return router;
+}
+
+function schemaOf(request: Request): z.ZodType<unknown> {
+  switch (mediaType(request)) {
+    case 'application/json':
+      return plainEvent;
+    case CLOUDEVENT_MEDIA_TYPE:
+    case CLOUDEVENT_BATCH_MEDIA_TYPE:
+      return cloudEventAsStatusEvent;
+    default:
+      throw new ProblemError(
+        'unsupported_media_type',
+        `send application/json, ${CLOUDEVENT_MEDIA_TYPE} or ${CLOUDEVENT_BATCH_MEDIA_TYPE}`,
+      );
+  }
+}
+
+function entriesOf(body: unknown): Entry[] {
+  if (!Array.isArray(body)) return [{ raw: body, path: '$' }];
+  if (body.length === 0 || body.length > MAX_EVENTS_PER_REQUEST) {
+    const message = `must hold 1 to ${MAX_EVENTS_PER_REQUEST} events and holds ${body.length}`;
+    throw new ProblemError('invalid', undefined, [{ path: '$', message }]);
+  }
+  return body.map((raw: unknown, index) => ({ raw, path: `$[${index}]` }));
+}
+
+/** The request's own failure: only when no entry was taken. All faults of all entries stand in it. */
+function failureOf(results: readonly IngestResult[]): Problem | null {
+  const problems = results.flatMap((result) => result.problem ?? []);
+  const [first, ...others] = problems;
+  if (!first || problems.length < results.length) return null;
+  if (others.length === 0) return first;
+  const code = others.every((other) => other.code === first.code) ? first.code : 'invalid';
+  return problem(
+    code,
+    `none of the ${results.length} events was taken`,
+    problems.flatMap((found) => found.faults ?? []),
+  );
+}

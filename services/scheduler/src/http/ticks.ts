@@ -1,0 +1,27 @@
+import { tickQuery } from '@waybill/shared/contracts/http-api';
+import { ProblemError } from '@waybill/shared/domain/errors';
+import type { Job } from '@waybill/shared/domain/run';
+import type { RunRow } from '@waybill/shared/stores/runs';
+import { Router } from 'express';
+import type { authentication } from './authentication.ts';
+import { readQuery } from './query.ts';
+
+/** Carries out the run of a slot, or finds it. */
+export type Tick = (slot: Date) => Promise<RunRow>;
+
+/** For a cron from outside: the same slot, fired however often, is the same run. */
+export function tickRoutes(
+  allow: ReturnType<typeof authentication>,
+  ticks: Readonly<Record<Job, Tick>>,
+  now: () => Date,
+): Router {
+  const router = Router();
+  router.post('/:job', allow('operator'), async (request, response) => {
+    const job = String(request.params['job']);
+    if (!Object.hasOwn(ticks, job)) throw new ProblemError('not_found', `there is no job ${job}`);
+    const { slot } = readQuery(tickQuery, request);
+    const { _id, ...run } = await ticks[job as Job](slot ?? now());
+    response.json({ runId: _id, ...run });
+  });
+  return router;
+}

@@ -1,0 +1,79 @@
+import { hostname } from 'node:os';
+import { parseEnvironment } from '@waybill/shared/config/environment';
+import { startConsumerLoop } from '@waybill/shared/kafka/consumer-loop';
+import { connect } from '@waybill/shared/runtime/connections';
+import { listen } from '@waybill/shared/runtime/health';
+import { runService } from '@waybill/shared/runtime/service';
+import { DeliveryStore } from '@waybill/shared/stores/deliveries';
+import { loadNamingKey } from '@waybill/shared/stores/installation';
+import { RunStore } from '@waybill/shared/stores/runs';
+import { StatusEventStore } from '@waybill/shared/stores/status-events';
+import { SubscriberStore } from '@waybill/shared/stores/subscribers';
+import { createLogger } from '@waybill/shared/telemetry/logger';
+import { tombstones } from '@waybill/shared/telemetry/metrics';
+import { schedulerEnvironment } from './config.ts';
+import { onStatusEvents } from './fan-out/on-status-events.ts';
+import { createApi } from './http/app.ts';
+import { startCron } from './ticks/cron.ts';
+import { DispatchTick } from './ticks/dispatch-tick.ts';
+import { retentionTick } from './ticks/retention-tick.ts';
+
+runService(async ({ resources, fail }) => {
+  const config = parseEnvironment(schedulerEnvironment, process.env);
+  const logger = createLogger('scheduler', config.LOG_LEVEL);
+  const writes = ['statusEvents', 'deliveryCommands', 'retentionTicks'] as const;
+  const { kafka, codec, producer, database, clock, checks } = await connect(
+    'scheduler',
+    config,
+    writes,
+    logger,
+    resources,
+  );
+  const namingKey = await loadNamingKey(database.db);
+  const events = new StatusEventStore(database.db);
+  const subscribers = new SubscriberStore(database.db);
+  const deliveries = new DeliveryStore(database.db);
+  const runs = new RunStore(database.db);
+  const worker = `${hostname()}/${process.pid}`;
+  const visibilityMs = config.LEASE_MS;
+
+  const dispatch = new DispatchTick({ deliveries, events, runs, producer, clock, worker, visibilityMs });
+  const retention = retentionTick({ runs, producer, clock, worker });
+
+  const fanOut = await startConsumerLoop({
+    kafka,
+    codec,
+    producer,
+    topic: 'statusEvents',
+    groupId: 'waybill-scheduler',
+    handle: onStatusEvents({ events, subscribers, deliveries, producer, clock, namingKey, visibilityMs }),
+    logger,
+    onTombstone: () => tombstones.inc(),
+    onCrash: fail,
+  });
+  resources.add('fan-out', () => fanOut.stop());
+  resources.add(
+    'dispatch cron',
+    startCron('dispatch', config.DISPATCH_TICK_CRON, (slot) => dispatch.fire(slot), logger),
+  );
+  resources.add('retention cron', startCron('retention', config.RETENTION_TICK_CRON, retention, logger));
+
+  const api = createApi({
+    events,
+    subscribers,
+    deliveries,
+    producer,
+    clock,
+    namingKey,
+    ticks: { dispatch: (slot) => dispatch.run(slot), retention },
+    apiKeys: config.WAYBILL_API_KEYS,
+    egress: config.WAYBILL_EGRESS_ALLOW,
+    jaegerUrl: config.WAYBILL_JAEGER_URL,
+    checks: { ...checks, consumption: fanOut.check },
+    logger,
+  });
+  const server = await listen(api, config.HTTP_PORT);
+  resources.add('http server', () => server.close());
+  logger.info({ port: server.port }, 'scheduler ready');
+  return logger;
+});

@@ -1,0 +1,3 @@
+import { commonEnvironment } from '@waybill/shared/config/environment';
+
+export const sweeperEnvironment = commonEnvironment;
