@@ -165,7 +165,7 @@ export async function startConsumerLoop<Name extends TopicName>(
 }
 
 function traceIdOf(headers: IHeaders | undefined): string | null {
-  const header = headers?.['traceparent'];
+  const header = headers?.traceparent;
   const text = Array.isArray(header) ? header.at(-1) : header;
   return /^[0-9a-f]{2}-([0-9a-f]{32})-/.exec(text?.toString() ?? '')?.[1] ?? null;
 }

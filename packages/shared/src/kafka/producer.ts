@@ -1,4 +1,4 @@
-import type { IHeaders, Kafka, Message } from 'kafkajs';
+import kafkajs, { type IHeaders, type Kafka, type Message } from 'kafkajs';
 import { type MessageOf, TOPICS, type TopicName } from '../contracts/topics.ts';
 import type { Codec } from './codec.ts';
 
@@ -29,7 +29,10 @@ export interface RawMessage {
 }
 
 export async function createProducer(kafka: Kafka, codec: Codec): Promise<Producer> {
-  const producer = kafka.producer({ allowAutoTopicCreation: false });
+  const producer = kafka.producer({
+    allowAutoTopicCreation: false,
+    createPartitioner: kafkajs.Partitioners.DefaultPartitioner,
+  });
   await producer.connect();
 
   async function sendBatches(topic: string, messages: readonly Message[]): Promise<void> {

@@ -36,14 +36,14 @@ export function authentication(keys: readonly ApiKey[]): (...roles: Role[]) => R
       if (caller.role !== 'admin' && !roles.includes(caller.role)) {
         throw new ProblemError('forbidden', `the role ${caller.role} may not do that`);
       }
-      response.locals['caller'] = caller.name;
+      response.locals.caller = caller.name;
       next();
     };
 }
 
 /** The name of the key that the request came with, for the record. */
 export function callerOf(response: Response): string {
-  return String(response.locals['caller']);
+  return String(response.locals.caller);
 }
 
 function digestOf(secret: string): Buffer {

@@ -19,7 +19,7 @@ export function deliveryRoutes(
   });
 
   router.get('/:id', allow('operator'), async (request, response) => {
-    const id = String(request.params['id']);
+    const id = String(request.params.id);
     const row = await deliveries.get(id);
     if (!row) throw new ProblemError('not_found', `there is no delivery ${id}`);
     response.json(view(row));

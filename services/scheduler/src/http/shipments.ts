@@ -16,7 +16,7 @@ export function shipmentRoutes(
 ): Router {
   const router = Router();
   router.get('/:id', allow('operator'), async (request, response) => {
-    const shipmentId = String(request.params['id']);
+    const shipmentId = String(request.params.id);
     const [versions, rows] = await Promise.all([
       events.ofShipment(shipmentId, MAX_VERSIONS),
       deliveries.ofShipment(shipmentId, MAX_DELIVERIES),

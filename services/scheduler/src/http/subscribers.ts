@@ -63,7 +63,7 @@ export function subscriberRoutes(
 }
 
 function idOf(request: Request): string {
-  const parsed = subscriberId.safeParse(request.params['id']);
+  const parsed = subscriberId.safeParse(request.params.id);
   if (!parsed.success) throw new ProblemError('invalid', undefined, faultsOf(parsed.error, 'id'));
   return parsed.data;
 }

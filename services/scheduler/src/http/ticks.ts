@@ -17,7 +17,7 @@ export function tickRoutes(
 ): Router {
   const router = Router();
   router.post('/:job', allow('operator'), async (request, response) => {
-    const job = String(request.params['job']);
+    const job = String(request.params.job);
     if (!Object.hasOwn(ticks, job)) throw new ProblemError('not_found', `there is no job ${job}`);
     const { slot } = readQuery(tickQuery, request);
     const { _id, ...run } = await ticks[job as Job](slot ?? now());

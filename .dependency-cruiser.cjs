@@ -1,0 +1,82 @@
+/** Layers of the code base: domain <- contracts <- kafka, domain <- stores; services import shared, nothing imports a service. */
+const shared = '^packages/shared/src';
+
+module.exports = {
+  forbidden: [
+    {
+      name: 'no-circular',
+      comment: 'A cycle means two files are one.',
+      severity: 'error',
+      from: {},
+      to: { circular: true },
+    },
+    {
+      name: 'domain-is-pure',
+      comment: 'The domain knows no I/O and no other layer.',
+      severity: 'error',
+      from: { path: `${shared}/domain/`, pathNot: '\\.test\\.ts$' },
+      to: { path: `${shared}/(contracts|stores|kafka|telemetry|config|runtime|testing)/` },
+    },
+    {
+      name: 'contracts-know-only-the-domain',
+      severity: 'error',
+      from: { path: `${shared}/contracts/`, pathNot: '\\.test\\.ts$' },
+      to: { path: `${shared}/(stores|kafka|telemetry|config|runtime|testing)/` },
+    },
+    {
+      name: 'stores-know-no-transport',
+      severity: 'error',
+      from: { path: `${shared}/stores/`, pathNot: '\\.test\\.ts$' },
+      to: { path: `${shared}/(kafka|telemetry|config|runtime)/` },
+    },
+    {
+      name: 'kafka-knows-no-store',
+      severity: 'error',
+      from: { path: `${shared}/kafka/`, pathNot: '\\.test\\.ts$' },
+      to: { path: `${shared}/(stores|config|runtime)/` },
+    },
+    {
+      name: 'mongodb-behind-stores',
+      comment: 'Queries live in one place, beside the indexes that serve them.',
+      severity: 'error',
+      from: { pathNot: [`${shared}/stores/`, `${shared}/testing/`, '\\.test\\.ts$', '^tests/'] },
+      to: { path: 'node_modules/mongodb/' },
+    },
+    {
+      name: 'kafkajs-behind-kafka',
+      comment: 'The client is no longer released; a change of it must stay in one folder.',
+      severity: 'error',
+      from: { pathNot: [`${shared}/kafka/`, `${shared}/testing/`, '\\.test\\.ts$', '^tests/'] },
+      to: { path: 'node_modules/(kafkajs|@kafkajs)/' },
+    },
+    {
+      name: 'nobody-imports-a-service',
+      comment: 'Services meet in Kafka and MongoDB only.',
+      severity: 'error',
+      from: { pathNot: '^services/' },
+      to: { path: '^services/' },
+    },
+    {
+      name: 'services-do-not-know-each-other',
+      severity: 'error',
+      from: { path: '^services/([^/]+)/' },
+      to: { path: '^services/', pathNot: '^services/$1/' },
+    },
+    {
+      name: 'no-test-code-in-production',
+      severity: 'error',
+      from: { path: '^(packages|services)/', pathNot: ['\\.test\\.ts$', `${shared}/testing/`] },
+      to: { path: [`${shared}/testing/`, '^tests/', '\\.test\\.ts$'] },
+    },
+  ],
+  options: {
+    doNotFollow: { path: 'node_modules' },
+    exclude: { path: 'node_modules/.*/node_modules' },
+    tsPreCompilationDeps: true,
+    tsConfig: { fileName: 'tsconfig.json' },
+    enhancedResolveOptions: {
+      exportsFields: ['exports'],
+      conditionNames: ['import', 'node', 'default', 'types'],
+    },
+  },
+};
