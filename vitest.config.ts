@@ -4,6 +4,8 @@ import { defineConfig } from 'vitest/config';
  * - `unit`: no engine; beside the code.
  * - `engines`: `*.int.test.ts` beside the code, on real engines that are started once per run.
  * - `e2e`: what spans services, against services started as people start them; one file at a time.
+ *
+ * One group after the other, so that none competes with a whole stack for the processor.
  */
 export default defineConfig({
   test: {
@@ -12,6 +14,7 @@ export default defineConfig({
       {
         test: {
           name: 'unit',
+          sequence: { groupOrder: 0 },
           include: ['{packages,services,infra,demo,bench}/**/*.test.ts'],
           exclude: ['**/*.int.test.ts', '**/node_modules/**'],
           testTimeout: 15_000,
@@ -20,6 +23,7 @@ export default defineConfig({
       {
         test: {
           name: 'engines',
+          sequence: { groupOrder: 1 },
           include: ['{packages,services,infra,demo,bench}/**/*.int.test.ts'],
           exclude: ['**/node_modules/**'],
           globalSetup: ['tests/setup/engines.ts'],
@@ -31,6 +35,7 @@ export default defineConfig({
       {
         test: {
           name: 'e2e',
+          sequence: { groupOrder: 2 },
           include: ['tests/**/*.test.ts'],
           exclude: ['**/node_modules/**'],
           fileParallelism: false,

@@ -8,7 +8,7 @@ export type Answer =
   /** A well-formed response on a connection that stays open. `content-length` is added where a body may be. */
   | { status: number; headers?: Record<string, string>; body?: string | Buffer; delayMs?: number }
   /** Exactly these bytes; then the connection stays open, is closed (FIN) or reset (RST). */
-  | { raw: string | Buffer; then?: 'keep' | 'close' | 'reset'; delayMs?: number }
+  | { raw: string | Buffer; ending?: 'keep' | 'close' | 'reset'; delayMs?: number }
   /** These bytes one at a time, for as long as the connection lives. */
   | { drip: string | Buffer; everyMs: number }
   /** These bytes, then filler as fast as the peer takes it, for as long as the connection lives. */
@@ -78,8 +78,8 @@ export async function play(answer: Answer, socket: Socket, tcp: Socket): Promise
     return;
   }
   const written = new Promise<void>((resolve) => socket.write(answer.raw, () => resolve()));
-  if (answer.then === 'close') socket.end();
-  if (answer.then === 'reset') {
+  if (answer.ending === 'close') socket.end();
+  if (answer.ending === 'reset') {
     // An RST overtakes bytes that are still in this process: let the kernel have them first.
     await written;
     tcp.resetAndDestroy();

@@ -59,6 +59,7 @@ class Receiver implements AsyncDisposable {
   readonly requests: ReceivedRequest[] = [];
   readonly connections: ReceivedConnection[] = [];
   #script: Script;
+  #reading = true;
   readonly #server: Server;
   readonly #scheme: 'http' | 'https';
   /** Open TCP sockets with the number of their connection. */
@@ -103,6 +104,11 @@ class Receiver implements AsyncDisposable {
   /** Changes how requests from now on are answered. A list is still indexed by the request's number. */
   respond(script: Script): void {
     this.#script = script;
+  }
+
+  /** Reads nothing from connections made from now on, so that what is sent to them gets stuck on the way. */
+  stopReading(): void {
+    this.#reading = false;
   }
 
   /** The n-th request, 1 for the first, waiting for it if need be; rejects when it has not come by the deadline. */
@@ -159,6 +165,7 @@ class Receiver implements AsyncDisposable {
   #serve(socket: Socket, tcp: Socket): void {
     const connection = this.#sockets.get(tcp) ?? 0;
     socket.on('error', () => {});
+    if (!this.#reading) return;
     const reader = new RequestReader();
     let answering = Promise.resolve();
     socket.on('data', (chunk: Buffer) => {

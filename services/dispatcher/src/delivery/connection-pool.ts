@@ -58,10 +58,6 @@ class Connection implements Channel {
     this.#client.dispatch({ method: 'POST', path, headers, body }, exchange);
   }
 
-  get idle(): boolean {
-    return this.#exchange === null;
-  }
-
   async destroy(): Promise<void> {
     await this.#client.destroy();
   }
@@ -110,7 +106,8 @@ export class ConnectionPool {
   #add(): Connection | null {
     if (this.#all.size >= this.#limit) return null;
     const connection = new Connection(this.#origin, this.#connect, (closed) => {
-      if (closed.idle) this.#remove(closed);
+      // One that carries an exchange, or has just done so, is looked at when it is released.
+      if (this.#idle.includes(closed)) this.#remove(closed);
     });
     this.#all.add(connection);
     return connection;
