@@ -4,6 +4,7 @@ import { spawn } from 'node:child_process';
 const CHECKS = [
   { name: 'types', command: ['tsc', '--noEmit', '-p', '.'] },
   { name: 'lint and format', command: ['biome', 'check', '--error-on-warnings'] },
+  { name: 'reference pages', command: ['node', 'infra/docs/main.ts', '--check'] },
   { name: 'unused code', command: ['knip', '--no-progress'] },
   {
     name: 'boundaries',

@@ -32,6 +32,8 @@ export interface DispatchDeps {
 export class Dispatch {
   readonly #deps: DispatchDeps;
   readonly #lanes = new Map<string, Lane>();
+  /** Lanes with rows waiting and no request under way, with their concurrency. */
+  readonly #starved = new Map<Lane, number>();
   /** Leases held by requests under way, by delivery. */
   readonly #inFlight = new Map<string, Promise<void>>();
   readonly #aborting = new AbortController();
@@ -71,7 +73,10 @@ export class Dispatch {
         const lane = this.#laneOf(subscriberId);
         const slots = lane.reserve(Math.min(ids.length, this.#room()), subscriber.delivery.concurrency);
         if (slots > 0) taken.push({ subscriber, lane, ids: ids.slice(0, slots) });
-        if (slots < ids.length) lane.leaveWaiting();
+        if (slots < ids.length) {
+          lane.leaveWaiting();
+          if (slots === 0) this.#starved.set(lane, subscriber.delivery.concurrency);
+        }
       }
     }
     await this.#claimAndSend(taken);
@@ -106,6 +111,7 @@ export class Dispatch {
       const kept = Map.groupBy(claimed, (row) => row.subscriberId);
       for (const { lane, subscriber, ids: offered } of taken) {
         lane.release(offered.length - (kept.get(subscriber._id)?.length ?? 0));
+        this.#refill(lane, subscriber.delivery.concurrency);
       }
     }
   }
@@ -121,6 +127,7 @@ export class Dispatch {
         this.#inFlight.delete(row._id);
         lane.release(1);
         this.#refill(lane, subscriber.delivery.concurrency);
+        this.#refillStarved();
       });
     this.#inFlight.set(row._id, work);
   }
@@ -153,6 +160,15 @@ export class Dispatch {
         );
       },
     );
+  }
+
+  /** Lanes that got no slot at all while the process was full have no request of their own to wake them. */
+  #refillStarved(): void {
+    for (const [lane, concurrency] of this.#starved) {
+      if (this.#room() === 0) return;
+      this.#starved.delete(lane);
+      this.#refill(lane, concurrency);
+    }
   }
 
   async #cancel(subscriberId: string): Promise<void> {

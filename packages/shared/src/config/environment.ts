@@ -100,7 +100,10 @@ export const commonEnvironment = {
     .max(600_000)
     .default(30_000)
     .describe('How long a worker that died holds a delivery, in milliseconds'),
-  LOG_LEVEL: z.enum(['trace', 'debug', 'info', 'warn', 'error', 'fatal', 'silent']).default('info'),
+  LOG_LEVEL: z
+    .enum(['trace', 'debug', 'info', 'warn', 'error', 'fatal', 'silent'])
+    .default('info')
+    .describe('Least level of the JSON lines on stdout'),
 };
 
 /** Settings that more than one service reads, each declared once. */

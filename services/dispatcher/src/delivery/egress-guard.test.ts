@@ -118,6 +118,30 @@ describe('the address of a name', () => {
     }
   });
 
+  it('is asked for once by all that need it at the same time, and asked for again later', async () => {
+    const receiver = await receiving();
+    let asked = 0;
+    let answer: (addresses: LookupAddress[]) => void = () => {};
+    const sender = sending(receiver.authority, () => {
+      asked++;
+      return new Promise((resolve) => {
+        answer = resolve;
+      });
+    });
+    const send = () => sender.send(request(receiver.url('/', HOST)));
+    for (const round of [1, 2]) {
+      const sends = Array.from({ length: 4 }, send);
+      await vi.waitUntil(() => asked === round);
+      answer([LOOPBACK]);
+      for (const { observation } of await Promise.all(sends)) expect(observation.kind).toBe('response');
+      expect(asked).toBe(round);
+      receiver.respond({ status: 200, headers: { connection: 'close' } });
+      await Promise.all(Array.from({ length: 4 }, send));
+      receiver.respond({ status: 200 });
+    }
+    expect(receiver.connections).toHaveLength(8);
+  });
+
   it('is asked of the system by default', async () => {
     const receiver = open.use(await startReceiver());
     const sender = sending('localhost');

@@ -10,19 +10,24 @@ import { connectFailure, SendFailure } from './send-failure.ts';
 export type Lookup = (hostname: string) => Promise<readonly LookupAddress[]>;
 
 /**
- * The system's resolver, asked once at a time for each name. Its calls share a few threads of the process: without this
- * the connections to one host whose name server is slow would hold them all, and nobody else's name would resolve.
+ * Asks once at a time for each name; whoever asks meanwhile gets the same answer, and nothing is kept after it.
+ *
+ * The system's resolver runs on the few threads of the process. Without this the connections to one host whose name
+ * server is slow would hold them all, and nobody else's name would resolve.
  */
-export function systemLookup(): Lookup {
-  const underway = new Map<string, Promise<LookupAddress[]>>();
+export function sharedLookup(lookup: Lookup): Lookup {
+  const underway = new Map<string, Promise<readonly LookupAddress[]>>();
   return (hostname) => {
     const known = underway.get(hostname);
     if (known !== undefined) return known;
-    const asked = resolve(hostname, { all: true }).finally(() => underway.delete(hostname));
+    const asked = lookup(hostname).finally(() => underway.delete(hostname));
     underway.set(hostname, asked);
     return asked;
   };
 }
+
+/** The system's resolver, with its order of addresses. */
+export const systemLookup: Lookup = (hostname) => resolve(hostname, { all: true });
 
 export interface GuardOptions {
   readonly policy: EgressPolicy;

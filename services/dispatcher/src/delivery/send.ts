@@ -2,7 +2,7 @@ import { createHash } from 'node:crypto';
 import { createSecureContext, type SecureContext } from 'node:tls';
 import { checkUrl, type EgressPolicy, effectivePort } from '@waybill/shared/domain/egress-policy';
 import { ConnectionPool } from './connection-pool.ts';
-import { createGuardedConnector, type Lookup, systemLookup } from './egress-guard.ts';
+import { createGuardedConnector, type Lookup, sharedLookup, systemLookup } from './egress-guard.ts';
 import { Exchange, type SendResult } from './exchange.ts';
 import { SendFailure } from './send-failure.ts';
 
@@ -37,6 +37,7 @@ export interface SenderOptions {
    * most requests under way to it: subscribers that share an origin share this number, and wait for each other beyond it.
    */
   readonly connectionsPerOrigin: number;
+  /** How names are resolved; the system's resolver unless given. */
   readonly lookup?: Lookup;
 }
 
@@ -82,7 +83,7 @@ class UndiciSender implements Sender {
 
   constructor(options: SenderOptions) {
     this.#options = options;
-    this.#lookup = options.lookup ?? systemLookup();
+    this.#lookup = sharedLookup(options.lookup ?? systemLookup);
   }
 
   async send(request: SendRequest, signal?: AbortSignal): Promise<SendResult> {

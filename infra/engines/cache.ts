@@ -1,0 +1,106 @@
+import { randomUUID } from 'node:crypto';
+import { mkdir, readdir, rename, rm, stat } from 'node:fs/promises';
+import { homedir } from 'node:os';
+import { join } from 'node:path';
+import { holdLock } from './cache-lock.ts';
+import { launcherTether } from './tether.ts';
+
+const PROGRESS_INTERVAL_MS = 5000;
+const PARTIAL = '.partial-';
+
+/** Where downloads are kept: WAYBILL_CACHE_DIR, or `.cache/waybill` in the home directory. */
+export function cacheDirectory(env: NodeJS.ProcessEnv): string {
+  return env.WAYBILL_CACHE_DIR || join(env.HOME || homedir(), '.cache', 'waybill');
+}
+
+export interface Installation {
+  /** Directory name in the cache; names the version, so that another version is another directory. */
+  name: string;
+  /** For people: "Apache Kafka 4.1.1". */
+  title: string;
+  /** About how much is downloaded. */
+  megabytes: number;
+  /** Puts what the cache shall hold into an empty directory. Throws when what came is not what is pinned. */
+  fill(directory: string): Promise<void>;
+}
+
+/** The directory of an installation that the cache holds whole, or undefined. */
+export async function findInstalled(cache: string, name: string): Promise<string | undefined> {
+  const path = join(cache, name);
+  return stat(path).then(
+    () => path,
+    () => undefined,
+  );
+}
+
+/**
+ * The directory of an installation, made first when the cache lacks it. It appears under its name only when whole:
+ * a download that is killed leaves nothing that is taken for it. Of several launchers one downloads, the others wait.
+ */
+export async function installed(
+  cache: string,
+  installation: Installation,
+  progress: (line: string) => void,
+): Promise<string> {
+  const present = await findInstalled(cache, installation.name);
+  if (present !== undefined) return present;
+  await mkdir(cache, { recursive: true });
+  const { title } = installation;
+  const lock = await holdLock(join(cache, `.${installation.name}.lock`), () =>
+    progress(`waiting for another launcher that downloads ${title}`),
+  );
+  try {
+    return (
+      (await findInstalled(cache, installation.name)) ?? (await download(cache, installation, progress))
+    );
+  } finally {
+    await lock.release();
+  }
+}
+
+async function download(
+  cache: string,
+  { name, title, megabytes, fill }: Installation,
+  progress: (line: string) => void,
+): Promise<string> {
+  await removePartial(cache, name);
+  const partial = join(cache, `${PARTIAL}${name}-${randomUUID()}`);
+  const target = join(cache, name);
+  launcherTether().holdDirectory(partial);
+  await mkdir(partial);
+  progress(`downloading ${title} (about ${megabytes} MB, once)`);
+  const startedAt = Date.now();
+  const timer = setInterval(() => {
+    void directoryMegabytes(partial).then((size) => progress(`downloading ${title}: ${size} MB so far`));
+  }, PROGRESS_INTERVAL_MS);
+  try {
+    await fill(partial);
+    // Somebody may have been quicker without the lock (it can be taken over): theirs is as good.
+    await rename(partial, target).catch(async (error: unknown) => {
+      if ((await findInstalled(cache, name)) === undefined) throw error;
+    });
+  } finally {
+    clearInterval(timer);
+    await rm(partial, { recursive: true, force: true });
+    launcherTether().releaseDirectory(partial);
+  }
+  progress(`downloaded ${title} in ${Math.round((Date.now() - startedAt) / 1000)} s`);
+  return target;
+}
+
+/** What a killed download left behind; called with the lock held. */
+async function removePartial(cache: string, name: string): Promise<void> {
+  for (const entry of await readdir(cache)) {
+    if (entry.startsWith(`${PARTIAL}${name}-`)) await rm(join(cache, entry), { recursive: true, force: true });
+  }
+}
+
+async function directoryMegabytes(path: string): Promise<number> {
+  let bytes = 0;
+  const entries = await readdir(path, { recursive: true }).catch(() => []);
+  for (const entry of entries) {
+    const found = await stat(join(path, entry)).catch(() => undefined);
+    if (found?.isFile()) bytes += found.size;
+  }
+  return Math.round(bytes / 1_000_000);
+}
