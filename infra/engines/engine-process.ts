@@ -11,16 +11,21 @@ const SETTLED_MS = 30_000;
 const QUOTED_LOG_BYTES = 3000;
 const PORT_TAKEN = /address already in use|BindException|EADDRINUSE|already bound/i;
 
-/** One engine as a command line, on ports and a directory already chosen. */
+/** Where an engine keeps what it writes, and what becomes of it. */
+export interface EnginePlace {
+  /** Its own directory; exists. What is in it from an earlier run is used again. */
+  directory: string;
+  logFile: string;
+  /** Between SIGTERM and SIGKILL; 0 where its data is thrown away. */
+  graceMs: number;
+  progress: (line: string) => void;
+}
+
+/** One engine as a command line, on ports already chosen. */
 export interface EngineProgram {
   title: string;
   command: string;
   args: readonly string[];
-  env: NodeJS.ProcessEnv;
-  cwd: string;
-  logFile: string;
-  /** Between SIGTERM and SIGKILL; 0 where its data is thrown away. */
-  graceMs: number;
   /** Resolves once it serves. `log` reads what it has written since this start. Rejects when `signal` aborts. */
   untilReady(log: () => Promise<string>, signal: AbortSignal): Promise<void>;
 }
@@ -35,11 +40,9 @@ export interface RunningEngine {
  * Starts an engine and resolves when it serves. From then on it is started again, with the same ports and data,
  * whenever it ends by itself. Throws PortTakenError when another program listens on one of its ports.
  */
-export async function runEngine(
-  program: EngineProgram,
-  progress: (line: string) => void,
-): Promise<RunningEngine> {
-  let held = await startOnce(program);
+export async function runEngine(program: EngineProgram, place: EnginePlace): Promise<RunningEngine> {
+  const { progress } = place;
+  let held = await startOnce(program, place);
   const stopping = new AbortController();
 
   async function keepRunning(): Promise<void> {
@@ -54,7 +57,7 @@ export async function runEngine(
       if (stopping.signal.aborted) return;
       startedAt = Date.now();
       try {
-        held = await startOnce(program, stopping.signal);
+        held = await startOnce(program, place, stopping.signal);
         progress(`${program.title} runs again (pid ${held.pid})`);
       } catch (error) {
         if (stopping.signal.aborted) return;
@@ -70,7 +73,7 @@ export async function runEngine(
     },
     async stop() {
       stopping.abort();
-      await held.stop(program.graceMs);
+      await held.stop(place.graceMs);
       await kept;
     },
   };
@@ -81,13 +84,17 @@ export function describeEnd({ code, signal }: ProcessEnd): string {
   return signal ?? `code ${code}`;
 }
 
-async function startOnce(program: EngineProgram, stopping?: AbortSignal): Promise<HeldProcess> {
-  const from = await stat(program.logFile).then(
+async function startOnce(
+  program: EngineProgram,
+  place: EnginePlace,
+  stopping?: AbortSignal,
+): Promise<HeldProcess> {
+  const from = await stat(place.logFile).then(
     (found) => found.size,
     () => 0,
   );
-  const readLog = async (): Promise<string> => (await readFile(program.logFile)).subarray(from).toString();
-  const held = await startWithLog(program);
+  const readLog = async (): Promise<string> => (await readFile(place.logFile)).subarray(from).toString();
+  const held = await startWithLog(program, place);
   const giveUp = new AbortController();
   const bound = AbortSignal.timeout(READY_TIMEOUT_MS);
   const signals = [giveUp.signal, bound, ...(stopping === undefined ? [] : [stopping])];
@@ -110,18 +117,24 @@ async function startOnce(program: EngineProgram, stopping?: AbortSignal): Promis
   }
 }
 
-async function startWithLog(program: EngineProgram): Promise<HeldProcess> {
-  const log = await open(program.logFile, 'a');
+async function startWithLog(program: EngineProgram, place: EnginePlace): Promise<HeldProcess> {
+  const log = await open(place.logFile, 'a');
   try {
     return await startHeldProcess(program.command, program.args, {
-      env: program.env,
-      cwd: program.cwd,
+      env: engineEnvironment(),
+      cwd: place.directory,
       stdio: ['ignore', log.fd, log.fd],
-      graceMs: program.graceMs,
+      graceMs: place.graceMs,
     });
   } finally {
     await log.close();
   }
+}
+
+/** Engines read settings from variables of their own; none of the launcher's reaches them by accident. */
+function engineEnvironment(): NodeJS.ProcessEnv {
+  const { PATH, HOME, LANG, TZ } = process.env;
+  return { PATH, HOME, LANG, TZ };
 }
 
 function endOf(log: string): string {

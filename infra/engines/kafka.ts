@@ -1,23 +1,27 @@
 import { randomBytes } from 'node:crypto';
-import { copyFile, mkdir, writeFile } from 'node:fs/promises';
+import { copyFile, mkdir, rm, stat, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import type { Installation } from './cache.ts';
 import { requireDirectoryDigest } from './checksum.ts';
-import { type EngineProgram, type RunningEngine, runEngine } from './engine-process.ts';
+import { type EnginePlace, type RunningEngine, runEngine } from './engine-process.ts';
 import { javaCommand } from './java.ts';
 import { copyWithDependencies, type Maven } from './maven.ts';
 import { KAFKA } from './pins.ts';
 import { pollUntil } from './poll.ts';
 import { withFreePorts } from './ports.ts';
-import type { EnginePlace } from './place.ts';
+import { runCommand } from './run-command.ts';
 
 const TITLE = `Apache Kafka ${KAFKA.version}`;
+const STARTED_LINE = 'Kafka Server started';
 const READY_POLL_MS = 50;
+const FORMAT_TIMEOUT_MS = 60_000;
+const NODE_ID = 1;
 /** Internal topics get few partitions: each is a directory that has to be made at the first commit. */
 const INTERNAL_PARTITIONS = 4;
 
 export const kafkaInstallationName = `kafka-${KAFKA.version}`;
 
+/** The broker's jars, and a storage directory formatted once, from which every new broker's is copied. */
 export function kafkaInstallation(maven: Maven): Installation {
   return {
     name: kafkaInstallationName,
@@ -27,18 +31,105 @@ export function kafkaInstallation(maven: Maven): Installation {
       const jars = join(directory, 'jars');
       await copyWithDependencies(maven, KAFKA.coordinates, jars);
       await requireDirectoryDigest(jars, TITLE, KAFKA.jarsDigest);
+      await formatStorage(jars, maven.javaHome, join(directory, 'formatted'));
     },
   };
 }
 
-/** Starts a broker that is its own controller; resolves with its address when it takes requests. */
+/** Starts a broker that is its own controller; resolves with its address once it takes requests. */
 export function startKafka(
   installation: string,
   javaHome: string,
   place: EnginePlace,
 ): Promise<{ brokers: string; engine: RunningEngine }> {
   return withFreePorts(2, async ([port, controllerPort]) => {
-    const program = await kafkaProgram(installation, javaHome, place, Number(port), Number(controllerPort));
-    return { brokers: `127.0.0.1:${port}`, engine: await runEngine(program, place.progress) };
+    const storage = join(place.directory, 'storage');
+    const temporary = join(place.directory, 'tmp');
+    const properties = join(place.directory, 'server.properties');
+    await copyStorage(join(installation, 'formatted'), storage);
+    await mkdir(temporary, { recursive: true });
+    await writeFile(properties, serverProperties(storage, Number(port), Number(controllerPort)));
+    const args = [
+      ...['-Xmx512m', '-XX:+UseSerialGC', '-XX:-UsePerfData', `-Djava.io.tmpdir=${temporary}`],
+      // The least that is logged: what is wrong, and the line that says that it serves.
+      '-Dorg.slf4j.simpleLogger.defaultLogLevel=warn',
+      '-Dorg.slf4j.simpleLogger.log.kafka.server.KafkaRaftServer=info',
+      '-Dorg.slf4j.simpleLogger.showDateTime=true',
+      '-Dorg.slf4j.simpleLogger.dateTimeFormat=yyyy-MM-dd HH:mm:ss.SSS',
+      ...['-cp', join(installation, 'jars', '*'), 'kafka.Kafka', properties],
+    ];
+    const engine = await runEngine(
+      {
+        title: TITLE,
+        command: javaCommand(javaHome),
+        args,
+        untilReady: (log, signal) =>
+          pollUntil(async () => (await log()).includes(STARTED_LINE), READY_POLL_MS, signal),
+      },
+      place,
+    );
+    return { brokers: `127.0.0.1:${port}`, engine };
   });
+}
+
+async function formatStorage(jars: string, javaHome: string, target: string): Promise<void> {
+  const properties = `${target}.properties`;
+  // The ports are placeholders: the storage does not keep them.
+  await writeFile(properties, serverProperties(target, 9092, 9093));
+  const args = ['-Xmx256m', '-XX:TieredStopAtLevel=1', '-XX:+UseSerialGC', '-cp', join(jars, '*')];
+  await runCommand(
+    javaCommand(javaHome),
+    [...args, 'kafka.tools.StorageTool', 'format', '-t', newId(), '-c', properties],
+    { env: {}, timeoutMs: FORMAT_TIMEOUT_MS },
+  );
+  await rm(properties);
+}
+
+/** Makes a formatted storage directory unless there is one. Its ids are new, so that no two clusters share one. */
+async function copyStorage(formatted: string, storage: string): Promise<void> {
+  const metadata = join(storage, 'meta.properties');
+  const exists = await stat(metadata).then(
+    () => true,
+    () => false,
+  );
+  if (exists) return;
+  await mkdir(storage, { recursive: true });
+  await copyFile(join(formatted, 'bootstrap.checkpoint'), join(storage, 'bootstrap.checkpoint'));
+  const ids = `cluster.id=${newId()}\ndirectory.id=${newId()}\n`;
+  await writeFile(metadata, `version=1\nnode.id=${NODE_ID}\n${ids}`);
+}
+
+/** Kafka's form of a random id: 16 bytes in base64, not starting with a dash, which a command line would misread. */
+function newId(): string {
+  const bytes = randomBytes(16);
+  bytes[0] = (bytes[0] ?? 0) & 0x7f;
+  return bytes.toString('base64url');
+}
+
+function serverProperties(storage: string, port: number, controllerPort: number): string {
+  const settings = {
+    'process.roles': 'broker,controller',
+    'node.id': NODE_ID,
+    'controller.quorum.voters': `${NODE_ID}@127.0.0.1:${controllerPort}`,
+    listeners: `PLAINTEXT://127.0.0.1:${port},CONTROLLER://127.0.0.1:${controllerPort}`,
+    'advertised.listeners': `PLAINTEXT://127.0.0.1:${port}`,
+    'listener.security.protocol.map': 'PLAINTEXT:PLAINTEXT,CONTROLLER:PLAINTEXT',
+    'controller.listener.names': 'CONTROLLER',
+    'inter.broker.listener.name': 'PLAINTEXT',
+    'log.dirs': storage.replaceAll('\\', '\\\\'),
+    'offsets.topic.replication.factor': 1,
+    'offsets.topic.num.partitions': INTERNAL_PARTITIONS,
+    'transaction.state.log.replication.factor': 1,
+    'transaction.state.log.min.isr': 1,
+    'transaction.state.log.num.partitions': INTERNAL_PARTITIONS,
+    'share.coordinator.state.topic.replication.factor': 1,
+    'share.coordinator.state.topic.min.isr': 1,
+    // A consumer that joins alone is assigned at once instead of waiting 3 s for others.
+    'group.initial.rebalance.delay.ms': 0,
+    // The default takes a quarter of the heap before the first message.
+    'log.cleaner.dedupe.buffer.size': 16 * 1024 * 1024,
+  };
+  return Object.entries(settings)
+    .map(([name, value]) => `${name}=${value}\n`)
+    .join('');
 }

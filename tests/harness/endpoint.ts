@@ -60,6 +60,8 @@ function finalStatus(answer: Answer): number | null {
   if (typeof answer === 'string') return null;
   if ('status' in answer) return answer.status;
   const text = 'raw' in answer ? answer.raw : 'drip' in answer ? answer.drip : answer.endless;
-  const statuses = [...text.toString('latin1').matchAll(/HTTP\/1\.1 (\d{3})/g)].map((match) => Number(match[1]));
+  const statuses = [...text.toString('latin1').matchAll(/HTTP\/1\.1 (\d{3})/g)].map((match) =>
+    Number(match[1]),
+  );
   return statuses.find((status) => status >= 200) ?? null;
 }

@@ -62,6 +62,7 @@ runService(async ({ resources, fail }) => {
     events,
     subscribers,
     deliveries,
+    runs,
     producer,
     clock,
     namingKey,

@@ -1,5 +1,6 @@
 import { z } from 'zod';
 import type { StatusEvent } from './status-event.ts';
+import { wholeRecord } from './whole-record.ts';
 
 const TYPE_PREFIX = 'shipment.';
 const SOURCE = 'urn:waybill:status-events';
@@ -15,7 +16,7 @@ const cloudEvent = z.looseObject({
   type: z.string().min(1),
   subject: z.string().optional(),
   time: z.string().optional(),
-  data: z.record(z.string(), z.unknown()),
+  data: wholeRecord(z.string(), z.unknown()),
 });
 
 /**

@@ -1,6 +1,8 @@
 import { z } from 'zod';
 import { DELIVERY_STATES } from '../domain/delivery.ts';
 import type { Problem } from '../domain/errors.ts';
+import { OUTCOMES } from '../domain/outcome.ts';
+import { JOBS } from '../domain/run.ts';
 
 export const ROLES = ['ingest', 'operator', 'admin'] as const;
 export type Role = (typeof ROLES)[number];
@@ -18,17 +20,33 @@ const instant = z.iso.datetime({ offset: true }).transform((value) => new Date(v
 
 export const listQuery = z.strictObject({ cursor: z.string().min(1).optional(), limit: pageLimit });
 
-export const deliveriesQuery = z.strictObject({
+const deliveryFilter = {
   shipmentId: z.string().min(1).optional(),
   subscriberId: z.string().min(1).optional(),
   state: z.enum(DELIVERY_STATES).optional(),
-  outcome: z.enum(['accepted', 'rejected', 'unknown', 'not_sent']).optional(),
+  outcome: z.enum(OUTCOMES).optional(),
   from: instant.optional().describe('Created at or after'),
   to: instant.optional().describe('Created before'),
+};
+export type DeliveryFilter = z.output<z.ZodObject<typeof deliveryFilter>>;
+
+export const deliveriesQuery = z.strictObject({
+  ...deliveryFilter,
   cursor: z.string().min(1).optional(),
   limit: pageLimit,
 });
 export type DeliveriesQuery = z.output<typeof deliveriesQuery>;
+
+/** A replay of many must say which: an empty filter would mean everything. */
+export const replayQuery = z
+  .strictObject({ ...deliveryFilter, dryRun: z.enum(['true', 'false']).default('false') })
+  .refine(({ dryRun: _, ...filter }) => Object.keys(filter).length > 0, 'must name at least one condition');
+
+export const runsQuery = z.strictObject({
+  job: z.enum(JOBS).optional(),
+  cursor: z.string().min(1).optional(),
+  limit: pageLimit,
+});
 
 export const tickQuery = z.strictObject({
   slot: instant.optional().describe('Nominal time of the firing; default now'),

@@ -1,5 +1,6 @@
 import { z } from 'zod';
 import { type ExactJson, findInexactJson } from './exact-json.ts';
+import { wholeRecord } from './whole-record.ts';
 
 /** Longest rendered event, in bytes. A larger one is refused with 413 (HTTP) or dead-lettered (Kafka). */
 export const MAX_EVENT_BYTES = 64 * 1024;
@@ -43,8 +44,7 @@ const fields = {
     .regex(/^[A-Za-z][A-Za-z0-9_.-]{0,63}$/, 'must be 1 to 64 letters, digits, dots, dashes or underscores')
     .describe('Such as in_transit, delivered, exception'),
   occurredAt: z.iso.datetime({ offset: true }).describe('RFC 3339 instant at which the status was reached'),
-  attributes: z
-    .record(identifier(128), text(1024))
+  attributes: wholeRecord(identifier(128), text(1024))
     .refine((attributes) => Object.keys(attributes).length <= 64, 'must have at most 64 entries')
     .default({})
     .describe('Flat string map that subscribers filter on'),

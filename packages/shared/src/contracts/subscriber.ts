@@ -1,5 +1,6 @@
 import { z } from 'zod';
 import { identifier } from './status-event.ts';
+import { wholeRecord } from './whole-record.ts';
 
 /** Shortest and longest timeout a subscriber may ask for, in milliseconds: the whole exchange, body included. */
 const TIMEOUT_MS = { min: 1_000, max: 60_000, default: 15_000 };
@@ -32,7 +33,7 @@ export const subscriberInput = z.strictObject({
   filter: z
     .strictObject({
       statuses: z.array(z.string().min(1).max(64)).max(64).optional(),
-      attributes: z.record(identifier(128), z.array(z.string().max(1024)).max(256)).optional(),
+      attributes: wholeRecord(identifier(128), z.array(z.string().max(1024)).max(256)).optional(),
     })
     .default({}),
   delivery: delivery.default(() => delivery.parse({})),

@@ -12,7 +12,8 @@
  * - `unknown`: the request may have arrived, nobody can say; sending again may make a duplicate.
  * - `not_sent`: the request certainly did not leave.
  */
-export type Outcome = 'accepted' | 'rejected' | 'unknown' | 'not_sent';
+export const OUTCOMES = ['accepted', 'rejected', 'unknown', 'not_sent'] as const;
+export type Outcome = (typeof OUTCOMES)[number];
 
 interface FailureRule {
   /** What happens when the request certainly did not leave. A request that may have left is always retried. */

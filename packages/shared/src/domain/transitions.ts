@@ -25,6 +25,8 @@ export const TRANSITIONS = {
   bury: { from: ['in_flight'], to: 'dead', fenced: true },
   /** The subscriber is gone or an operator withdrew the delivery. Never while a request may be under way. */
   cancel: { from: ['pending', 'queued'], to: 'cancelled', fenced: false },
+  /** An operator wants it sent again, under the same key. Never while it is owed anyway. */
+  replay: { from: ['delivered', 'dead', 'cancelled'], to: 'pending', fenced: false },
 } as const satisfies Record<string, Transition>;
 
 export type TransitionName = keyof typeof TRANSITIONS;

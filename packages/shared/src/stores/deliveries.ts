@@ -1,10 +1,10 @@
 import type { Collection, Db, Filter } from 'mongodb';
-import type { DeliveriesQuery } from '../contracts/http-api.ts';
+import type { DeliveriesQuery, DeliveryFilter } from '../contracts/http-api.ts';
 import type { Attempt, DeliveryState, Lease, TransitionRecord } from '../domain/delivery.ts';
 import { TRANSITIONS } from '../domain/transitions.ts';
 import { transition } from './delivery-transition.ts';
 import { insertMissing } from './duplicate-keys.ts';
-import { type Page, pageOf } from './page.ts';
+import { type Page, pageOf, readCursor, writeCursor } from './page.ts';
 
 /**
  * A delivery with its whole history: attempts and transitions live inside, so that a change and its audit are
@@ -34,6 +34,8 @@ export interface DeliveryRow {
   traceId: string | null;
   createdAt: Date;
   closedAt?: Date;
+  /** When an operator last had it sent again; limits on attempts and time count from here. */
+  replayedAt?: Date;
 }
 
 /** What fan-out knows of a new delivery. */
@@ -144,22 +146,43 @@ export class DeliveryStore {
     return modifiedCount;
   }
 
+  /**
+   * Opens a closed row again: a new attempt will be made, with the same key and bytes and the policy's limits anew.
+   *
+   * @returns the row as it is now; null if there is none, or it is owed or superseded, and nothing was changed.
+   */
+  replay(id: string, cause: string): Promise<DeliveryRow | null> {
+    return this.#deliveries.findOneAndUpdate(
+      { _id: id, state: { $in: TRANSITIONS.replay.from } },
+      transition('replay', REPLAY(cause)),
+      { returnDocument: 'after' },
+    );
+  }
+
+  /** Opens every row that a filter finds and that may be replayed. @returns how many. */
+  async replayAll(filter: DeliveryFilter, cause: string): Promise<number> {
+    const { modifiedCount } = await this.#deliveries.updateMany(
+      replayable(filter),
+      transition('replay', REPLAY(cause)),
+    );
+    return modifiedCount;
+  }
+
+  /** How many rows `replayAll` would open now. */
+  countReplayable(filter: DeliveryFilter): Promise<number> {
+    return this.#deliveries.countDocuments(replayable(filter));
+  }
+
   get(id: string): Promise<DeliveryRow | null> {
     return this.#deliveries.findOne({ _id: id });
   }
 
   /** Newest first. */
   async list(query: DeliveriesQuery): Promise<Page<DeliveryRow>> {
-    const { shipmentId, subscriberId, state, outcome, from, to, cursor, limit } = query;
-    const clauses: Filter<DeliveryRow>[] = [];
-    if (shipmentId !== undefined) clauses.push({ shipmentId });
-    if (subscriberId !== undefined) clauses.push({ subscriberId });
-    if (state !== undefined) clauses.push({ state });
-    if (outcome !== undefined) clauses.push({ 'attempts.outcome': outcome });
-    if (from !== undefined) clauses.push({ createdAt: { $gte: from } });
-    if (to !== undefined) clauses.push({ createdAt: { $lt: to } });
+    const { cursor, limit, ...filter } = query;
+    const clauses = clausesOf(filter);
     if (cursor !== undefined) {
-      const { createdAt, id } = readCursor(cursor);
+      const { time: createdAt, id } = readCursor(cursor);
       clauses.push({ $or: [{ createdAt: { $lt: createdAt } }, { createdAt, _id: { $lt: id } }] });
     }
     const rows = await this.#deliveries
@@ -167,7 +190,7 @@ export class DeliveryStore {
       .sort({ createdAt: -1, _id: -1 })
       .limit(limit + 1)
       .toArray();
-    return pageOf(rows, limit, (row) => writeCursor(row));
+    return pageOf(rows, limit, (row) => writeCursor(row.createdAt, row._id));
   }
 
   /** Index: the unique one on (shipment, subscriber, version). */
@@ -176,15 +199,30 @@ export class DeliveryStore {
   }
 }
 
-/** Thrown by `list` for a cursor that it did not make. */
-export class InvalidCursorError extends Error {}
+const REPLAY = (cause: string) => ({
+  cause,
+  dueInMs: 0,
+  set: { reason: 'replayed', failures: 0, replayedAt: '$$NOW', closedAt: '$$REMOVE' },
+});
 
-function writeCursor({ createdAt, _id }: DeliveryRow): string {
-  return Buffer.from(`${createdAt.getTime()}.${_id}`).toString('base64url');
+function replayable(filter: DeliveryFilter): Filter<DeliveryRow> {
+  return { $and: [{ state: { $in: TRANSITIONS.replay.from } }, ...clausesOf(filter)] };
 }
 
-function readCursor(cursor: string): { createdAt: Date; id: string } {
-  const match = /^(\d{1,15})\.(.+)$/.exec(Buffer.from(cursor, 'base64url').toString());
-  if (!match?.[2]) throw new InvalidCursorError('the cursor is not one that a list gave');
-  return { createdAt: new Date(Number(match[1])), id: match[2] };
+function clausesOf({
+  shipmentId,
+  subscriberId,
+  state,
+  outcome,
+  from,
+  to,
+}: DeliveryFilter): Filter<DeliveryRow>[] {
+  const clauses: Filter<DeliveryRow>[] = [];
+  if (shipmentId !== undefined) clauses.push({ shipmentId });
+  if (subscriberId !== undefined) clauses.push({ subscriberId });
+  if (state !== undefined) clauses.push({ state });
+  if (outcome !== undefined) clauses.push({ 'attempts.outcome': outcome });
+  if (from !== undefined) clauses.push({ createdAt: { $gte: from } });
+  if (to !== undefined) clauses.push({ createdAt: { $lt: to } });
+  return clauses;
 }

@@ -25,7 +25,7 @@ const INDEXES: Readonly<Record<string, readonly Index[]>> = {
     { key: { createdAt: -1, _id: -1 }, options: { name: 'newest' } },
     { key: { subscriberId: 1, createdAt: -1, _id: -1 }, options: { name: 'newest_of_subscriber' } },
   ],
-  runs: [{ key: { startedAt: -1 }, options: { name: 'newest' } }],
+  runs: [{ key: { startedAt: -1, _id: -1 }, options: { name: 'newest' } }],
 };
 
 /** Makes what is missing. Safe to run twice and by two at once. */

@@ -22,7 +22,8 @@ export async function becomeSoleMember(address: string, setName: string, timeout
     const admin = client.db('admin');
     await configure(admin, address, setName);
     while (!(await isPrimary(admin))) {
-      if (Date.now() > deadline) throw new Error(`MongoDB at ${address} is not primary after ${timeoutMs} ms`);
+      if (Date.now() > deadline)
+        throw new Error(`MongoDB at ${address} is not primary after ${timeoutMs} ms`);
       await delay(POLL_MS);
     }
   } finally {
@@ -42,7 +43,11 @@ async function configure(admin: Db, address: string, setName: string): Promise<v
     await admin.command({ replSetInitiate: { _id: setName, members: [member], settings } });
   } else if (present.members[0]?.host !== address) {
     // Forced: a server that does not find itself in the configuration is no primary that could change it.
-    const config = { ...present, version: present.version + 1, members: [{ ...present.members[0], ...member }] };
+    const config = {
+      ...present,
+      version: present.version + 1,
+      members: [{ ...present.members[0], ...member }],
+    };
     await admin.command({ replSetReconfig: config, force: true });
   }
 }

@@ -40,14 +40,14 @@ export function conclude(
   if (verdict.next === 'dead') return { ...seen, transition: 'bury', closeReason: reason };
 
   const failures = row.failures + (counts ? 1 : 0);
-  const firstAttemptAt = row.attempts[0]?.claimedAt ?? now;
+  const since = row.replayedAt ?? row.attempts[0]?.claimedAt ?? now;
   const next = nextAttemptDelay({
     failures,
     uncounted: row.attemptCount - failures,
     policy,
     verdict,
     retryAfterMs: verdict.retryAfter === null ? null : parseRetryAfter(verdict.retryAfter, now.getTime()),
-    elapsedMs: now.getTime() - firstAttemptAt.getTime(),
+    elapsedMs: now.getTime() - since.getTime(),
     random,
   });
   if (typeof next === 'string') return { ...seen, transition: 'bury', closeReason: next };

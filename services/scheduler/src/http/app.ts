@@ -3,6 +3,7 @@ import type { EgressPolicy } from '@waybill/shared/domain/egress-policy';
 import type { Job } from '@waybill/shared/domain/run';
 import { type Check, healthRoutes } from '@waybill/shared/runtime/health';
 import type { DeliveryStore } from '@waybill/shared/stores/deliveries';
+import type { RunStore } from '@waybill/shared/stores/runs';
 import type { SubscriberStore } from '@waybill/shared/stores/subscribers';
 import type { Logger } from '@waybill/shared/telemetry/logger';
 import type { Express } from 'express';
@@ -11,6 +12,7 @@ import { authentication } from './authentication.ts';
 import { deliveryRoutes } from './deliveries.ts';
 import { deliveryView } from './delivery-view.ts';
 import { notFound, problemHandler } from './problems.ts';
+import { runRoutes } from './runs.ts';
 import { shipmentRoutes } from './shipments.ts';
 import { statusEventRoutes } from './status-events.ts';
 import { subscriberRoutes } from './subscribers.ts';
@@ -19,6 +21,7 @@ import { type Tick, tickRoutes } from './ticks.ts';
 interface ApiDeps extends IngestDeps {
   readonly subscribers: SubscriberStore;
   readonly deliveries: DeliveryStore;
+  readonly runs: RunStore;
   readonly ticks: Readonly<Record<Job, Tick>>;
   readonly apiKeys: readonly ApiKey[];
   readonly egress: EgressPolicy;
@@ -36,6 +39,7 @@ export function createApi(deps: ApiDeps): Express {
   app.use('/v1/subscribers', subscriberRoutes(allow, deps));
   app.use('/v1/deliveries', deliveryRoutes(allow, deps.deliveries, deliveryView(deps.jaegerUrl)));
   app.use('/v1/shipments', shipmentRoutes(allow, deps.events, deps.deliveries));
+  app.use('/v1/runs', runRoutes(allow, deps.runs));
   app.use(
     '/v1/ticks',
     tickRoutes(allow, deps.ticks, () => deps.clock.now()),

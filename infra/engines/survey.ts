@@ -1,0 +1,79 @@
+import { cacheDirectory, findInstalled } from './cache.ts';
+import { findCommand } from './command-path.ts';
+import { findJavaRuntimes, type JavaRuntime, javaRuntimeAt } from './java.ts';
+import { javaInstallationName, javaWheel } from './java-wheel.ts';
+import { kafkaInstallationName } from './kafka.ts';
+import { findMongod, wheelFits } from './mongod-binary.ts';
+import { registryInstallationName } from './registry.ts';
+import { hasPip, type Python } from './wheel.ts';
+
+/** The oldest Java each engine runs on. */
+export const KAFKA_JAVA = 17;
+export const REGISTRY_JAVA = 21;
+
+/** The engines that are to be started here, not handed in. */
+export interface WantedEngines {
+  kafka: boolean;
+  mongodb: boolean;
+  registry: boolean;
+}
+
+/** What this machine has to fetch and run the wanted engines with. */
+export interface Survey {
+  wanted: WantedEngines;
+  kafkaIsCached: boolean;
+  registryIsCached: boolean;
+  /** The preferred runtime that is new enough for every wanted engine, else the newest that is not. */
+  java: JavaRuntime | undefined;
+  maven: string | undefined;
+  mongod: string | undefined;
+  /** Looked for only when something has to be fetched with it. */
+  python: Python | undefined;
+  /** Whether a missing Java runtime, or mongod, can be fetched with Python for this kind of machine. */
+  javaWheelFits: boolean;
+  mongodWheelFits: boolean;
+}
+
+export async function surveyMachine(wanted: WantedEngines, env: NodeJS.ProcessEnv): Promise<Survey> {
+  const cache = cacheDirectory(env);
+  const mongod = wanted.mongodb ? await findMongod(env, cache) : undefined;
+  const java = await chooseJava(env, cache, requiredJava(wanted));
+  const needsPython = (java?.release ?? 0) < requiredJava(wanted) || (wanted.mongodb && mongod === undefined);
+  return {
+    wanted,
+    kafkaIsCached: (await findInstalled(cache, kafkaInstallationName)) !== undefined,
+    registryIsCached: (await findInstalled(cache, registryInstallationName)) !== undefined,
+    java,
+    maven: await findCommand(env, 'mvn'),
+    mongod,
+    python: needsPython ? await findPython(env) : undefined,
+    javaWheelFits: javaWheel() !== undefined,
+    mongodWheelFits: wheelFits(),
+  };
+}
+
+/** The oldest Java that all wanted engines run on; 0 when none needs Java. */
+export function requiredJava({ kafka, registry }: WantedEngines): number {
+  return registry ? REGISTRY_JAVA : kafka ? KAFKA_JAVA : 0;
+}
+
+async function chooseJava(
+  env: NodeJS.ProcessEnv,
+  cache: string,
+  required: number,
+): Promise<JavaRuntime | undefined> {
+  const runtimes = await findJavaRuntimes(env);
+  const fetched = await findInstalled(cache, javaInstallationName());
+  const fetchedRuntime = fetched === undefined ? undefined : await javaRuntimeAt(fetched);
+  if (fetchedRuntime !== undefined) runtimes.push(fetchedRuntime);
+  const fitting = runtimes.find(({ release }) => release >= required);
+  return fitting ?? runtimes.sort((a, b) => b.release - a.release)[0];
+}
+
+async function findPython(env: NodeJS.ProcessEnv): Promise<Python | undefined> {
+  for (const name of ['python3', 'python']) {
+    const command = await findCommand(env, name);
+    if (command !== undefined && (await hasPip({ command, env }))) return { command, env };
+  }
+  return undefined;
+}

@@ -1,0 +1,121 @@
+import kafkajs, { type Admin, type Kafka, type KafkaMessage, type Producer } from 'kafkajs';
+
+/** One message and where it stands. */
+export interface Position {
+  readonly topic: string;
+  readonly partition: number;
+  readonly offset: number;
+}
+
+export interface TailedMessage extends Position {
+  readonly key: Buffer | null;
+  readonly value: Buffer | null;
+  /** As text; a header that was repeated has its last value. */
+  readonly headers: Readonly<Record<string, string>>;
+}
+
+export interface Tail extends AsyncDisposable {
+  /** Everything so far, in order per partition. */
+  readonly messages: readonly TailedMessage[];
+}
+
+interface Outgoing {
+  readonly key: string;
+  readonly value: Buffer | null;
+}
+
+/** Kafka as a neighbour of the services sees it: a producer, an operator's admin client and a reader of topics. */
+export class Topics implements AsyncDisposable {
+  readonly #kafka: Kafka;
+  readonly #producer: Producer;
+  readonly #admin: Admin;
+  readonly #registry: string;
+  readonly #tails: Tail[] = [];
+
+  private constructor(brokers: string, registry: string) {
+    this.#kafka = new kafkajs.Kafka({
+      clientId: 'waybill-tests',
+      brokers: brokers.split(','),
+      logLevel: kafkajs.logLevel.NOTHING,
+    });
+    this.#producer = this.#kafka.producer({ createPartitioner: kafkajs.Partitioners.DefaultPartitioner });
+    this.#admin = this.#kafka.admin();
+    this.#registry = registry;
+  }
+
+  static async connect(brokers: string, registry: string): Promise<Topics> {
+    const topics = new Topics(brokers, registry);
+    await Promise.all([topics.#producer.connect(), topics.#admin.connect()]);
+    return topics;
+  }
+
+  /** Puts messages on one partition, in order and in one batch. */
+  async produce(topic: string, partition: number, messages: readonly Outgoing[]): Promise<Position[]> {
+    const [sent] = await this.#producer.send({
+      topic,
+      acks: -1,
+      messages: messages.map((message) => ({ ...message, partition })),
+    });
+    const first = Number(sent?.baseOffset);
+    return messages.map((_, index) => ({ topic, partition, offset: first + index }));
+  }
+
+  /** A JSON value behind the registry's prefix, as any serializer of the Confluent kind writes it. */
+  async framed(topic: string, json: string): Promise<Buffer> {
+    const reply = await fetch(`${this.#registry}/subjects/${topic}-value/versions/latest`);
+    const { id } = (await reply.json()) as { id: number };
+    return frame(id, json);
+  }
+
+  /** The offset that a group has committed: of the next message it would read. -1 before the first commit. */
+  async committed(groupId: string, topic: string, partition: number): Promise<number> {
+    const [found] = await this.#admin.fetchOffsets({ groupId, topics: [topic] });
+    return Number(found?.partitions.find((entry) => entry.partition === partition)?.offset ?? -1);
+  }
+
+  /** The group's state and members. A member that was thrown out comes back under another id. */
+  async membership(groupId: string): Promise<string> {
+    const { groups } = await this.#admin.describeGroups([groupId]);
+    const members = groups[0]?.members.map(({ memberId }) => memberId).sort();
+    return JSON.stringify({ state: groups[0]?.state, members });
+  }
+
+  /** Reads a topic from its beginning, for as long as this lives. */
+  async tail(topic: string): Promise<Tail> {
+    const consumer = this.#kafka.consumer({
+      groupId: `waybill-tests-${crypto.randomUUID()}`,
+      maxWaitTimeInMs: 200,
+    });
+    const messages: TailedMessage[] = [];
+    await consumer.connect();
+    await consumer.subscribe({ topic, fromBeginning: true });
+    await consumer.run({
+      eachMessage: async ({ partition, message }) => {
+        messages.push(tailed(topic, partition, message));
+      },
+    });
+    const tail = { messages, [Symbol.asyncDispose]: () => consumer.disconnect() };
+    this.#tails.push(tail);
+    return tail;
+  }
+
+  async [Symbol.asyncDispose](): Promise<void> {
+    await Promise.all(this.#tails.map((tail) => tail[Symbol.asyncDispose]()));
+    await Promise.all([this.#producer.disconnect(), this.#admin.disconnect()]);
+  }
+}
+
+/** The Confluent wire format: magic byte 0, schema id, payload. */
+export function frame(schemaId: number, payload: string | Buffer): Buffer {
+  const prefix = Buffer.alloc(5);
+  prefix.writeUInt32BE(schemaId, 1);
+  return Buffer.concat([prefix, Buffer.from(payload)]);
+}
+
+function tailed(topic: string, partition: number, { key, value, offset, headers }: KafkaMessage): TailedMessage {
+  const texts = Object.entries(headers ?? {}).map(([name, header]) => {
+    const last = Array.isArray(header) ? header.at(-1) : header;
+    return [name, last?.toString() ?? ''];
+  });
+  return { topic, partition, offset: Number(offset), key, value, headers: Object.fromEntries(texts) };
+}
