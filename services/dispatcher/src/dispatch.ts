@@ -10,8 +10,8 @@ import type { Sender } from './delivery/send.ts';
 import { Lane } from './lanes/lane.ts';
 import type { Settler } from './settler.ts';
 
-/** Most requests under way at once in this process: what bounds its memory. */
-const MAX_IN_FLIGHT = 2_000;
+/** Most requests under way at once in this process: what bounds its memory, and its connections to one origin. */
+export const MAX_IN_FLIGHT = 2_000;
 
 export interface DispatchDeps {
   readonly leases: LeaseStore;
