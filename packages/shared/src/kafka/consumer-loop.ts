@@ -177,7 +177,7 @@ function deadLetter(
   message: KafkaMessage | undefined,
 ): RawMessage {
   const headers: IHeaders = {
-    ...message?.headers,
+    ...Object.fromEntries(Object.entries(message?.headers ?? {}).map(readHeader)),
     [DEAD_LETTER_HEADERS.reason]: refusal.reason,
     [DEAD_LETTER_HEADERS.detail]: refusal.detail.slice(0, 2048),
     [DEAD_LETTER_HEADERS.topic]: topic,
@@ -185,4 +185,9 @@ function deadLetter(
     [DEAD_LETTER_HEADERS.offset]: refusal.offset,
   };
   return { key: message?.key ?? null, value: message?.value ?? null, headers };
+}
+
+/** kafkajs mixes a header that is called like something every object inherits, `constructor`, with that. */
+function readHeader([name, value]: [string, IHeaders[string]]): [string, (Buffer | string)[]] {
+  return [name, [value].flat().filter((item) => typeof item === 'string' || Buffer.isBuffer(item))];
 }
