@@ -10,23 +10,29 @@ import { launcherTether, TETHER_MARK } from './tether.ts';
 
 const TOPIC = 'kept';
 const SUBJECT = 'kept-value';
-const SCHEMA = { schemaType: 'JSON', schema: '{"type":"object"}' };
+const SCHEMA = { schema: '{"type":"string"}' };
 let directory: string;
 let lines: string[];
+let engines: Engines | undefined;
 
 beforeEach(async () => {
   directory = await mkdtemp(join(tmpdir(), 'engines-'));
   lines = [];
 });
-afterEach(() => rm(directory, { recursive: true }));
+afterEach(async () => {
+  await engines?.stop();
+  engines = undefined;
+  await rm(directory, { recursive: true });
+});
 
-function start(env: NodeJS.ProcessEnv, dataDir?: string): Promise<Engines> {
-  return startEngines({
+async function start(env: NodeJS.ProcessEnv, dataDir?: string): Promise<Engines> {
+  engines = await startEngines({
     // Without the engines of the surrounding run.
     env: { ...process.env, KAFKA_BROKERS: '', MONGODB_URI: '', SCHEMA_REGISTRY_URL: '', ...env },
     progress: (line) => lines.push(line),
     ...(dataDir === undefined ? {} : { dataDir }),
   });
+  return engines;
 }
 
 async function write({ kafka, mongodb, registry }: Engines): Promise<void> {
@@ -64,7 +70,7 @@ test('a kept directory holds everything for the next start; a killed engine come
   const { pid: killed } = first.mongodb;
   process.kill(killed ?? 0, 'SIGKILL');
   await expect
-    .poll(() => lines.join('\n'), { timeout: 20_000 })
+    .poll(() => lines.join('\n'), { timeout: 30_000 })
     .toMatch(/MongoDB \(pid \d+\) ended with SIGKILL; started again/);
   expect(first.mongodb.pid).not.toBe(killed);
   await expectKept(first);
@@ -75,7 +81,6 @@ test('a kept directory holds everything for the next start; a killed engine come
   const second = await start({}, dataDir);
   expect(second.mongodb.uri).not.toBe(first.mongodb.uri);
   await expectKept(second);
-  await second.stop();
 });
 
 test('when one engine cannot start, the others are stopped and nothing is left', async () => {

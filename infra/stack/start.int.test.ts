@@ -20,6 +20,8 @@ process.once('SIGTERM', () => process.exit(0));
 const WRONG_ENVIRONMENT = `process.stderr.write('LEASE_MS is wrong\\n'); process.exit(78);`;
 const DIES_AT_ONCE = `throw new Error('no such module');`;
 
+const SOON = { timeout: 20_000, interval: 50 };
+
 let directory: string;
 let lines: string[];
 let stack: Stack | undefined;
@@ -56,12 +58,12 @@ test('a service that is killed, or ends by itself, is started again on its port,
   const [, second] = [ready.pids.dispatcher].flat();
   const address = ready.addresses?.dispatcher[1];
   expect(signal('dispatcher', 1, 'SIGKILL')).toBe(true);
-  await expect.poll(() => stack?.restarts.dispatcher).toEqual([0, 1]);
+  await expect.poll(() => stack?.restarts.dispatcher, SOON).toEqual([0, 1]);
   const [, replaced] = [stack?.ready.pids.dispatcher ?? []].flat();
   expect(lines).toContain(
     `dispatcher-2 (pid ${second}) ended with SIGKILL; started again as pid ${replaced}`,
   );
-  await expect.poll(() => fetch(`${address}/readyz`).then((answer) => answer.status)).toBe(200);
+  await expect.poll(() => fetch(`${address}/readyz`).then((answer) => answer.status), SOON).toBe(200);
 
   await fetch(`${ready.sweeper}/exit`).catch(() => {});
   await expect

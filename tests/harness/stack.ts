@@ -32,6 +32,8 @@ export interface TestStack extends AsyncDisposable {
   readonly api: Api;
   readonly db: Db;
   readonly topics: Topics;
+  /** Brokers and schema registry, for programs that are no part of this. */
+  readonly kafka: readonly [brokers: string, registry: string];
   /** The way from the services to the schema registry. */
   readonly registryProxy: TcpProxy;
   /** Starts an endpoint and registers a subscriber that wants the events of one story only. */
@@ -104,6 +106,7 @@ export async function startTestStack(options: TestStackOptions = {}): Promise<Te
     api,
     db,
     topics,
+    kafka: [engines.kafka.brokers, engines.registry.url],
     registryProxy,
     async subscribe(id, story, script, delivery) {
       const endpoint = await startEndpoint(script);

@@ -1,0 +1,74 @@
+import { spawn } from 'node:child_process';
+import { createHash } from 'node:crypto';
+import { once } from 'node:events';
+import { readFile } from 'node:fs/promises';
+import { fileURLToPath } from 'node:url';
+import { cacheDirectory, installed } from '@waybill/infra/engines/cache';
+import { findCommand } from '@waybill/infra/engines/command-path';
+import { runCommand } from '@waybill/infra/engines/run-command';
+
+const PRODUCERS = new URL('../producers/', import.meta.url);
+const PROBE_MS = 30_000;
+const INSTALL_MS = 150_000;
+const RUN_MS = 60_000;
+
+/** A Python that has the libraries of `tests/producers`. */
+export interface Python {
+  /** Runs one of the producers with something on its standard input. @throws with what it said when it fails. */
+  run(script: string, args: readonly string[], input: string): Promise<void>;
+}
+
+/** Null where the machine has no Python 3 with pip. The libraries come from pip once and stay in the cache. */
+export async function findPython(): Promise<Python | null> {
+  const { env } = process;
+  const command = await findCommand(env, 'python3', 'python');
+  if (command === undefined) return null;
+  const probe = "import sys, pip; print(sys.implementation.cache_tag, sys.platform, sep='-')";
+  const tag = await runCommand(command, ['-c', probe], { env, timeoutMs: PROBE_MS }).catch(() => null);
+  if (tag === null) return null;
+
+  const requirements = fileURLToPath(new URL('requirements.txt', PRODUCERS));
+  const pins = createHash('sha256')
+    .update(await readFile(requirements))
+    .digest('hex')
+    .slice(0, 12);
+  const libraries = await installed(
+    cacheDirectory(env),
+    {
+      name: `producers-${tag.trim()}-${pins}`,
+      title: 'the Python producers of the tests',
+      megabytes: 20,
+      fill: async (directory) => {
+        const options = ['--quiet', '--disable-pip-version-check', '--no-deps', '--only-binary=:all:'];
+        const args = ['-m', 'pip', 'install', ...options, '--target', directory, '-r', requirements];
+        await runCommand(command, args, { env, timeoutMs: INSTALL_MS });
+      },
+    },
+    () => {},
+    AbortSignal.timeout(INSTALL_MS),
+  );
+  return { run: (script, args, input) => run(command, libraries, script, args, input) };
+}
+
+async function run(
+  command: string,
+  libraries: string,
+  script: string,
+  args: readonly string[],
+  input: string,
+): Promise<void> {
+  const child = spawn(command, [fileURLToPath(new URL(script, PRODUCERS)), ...args], {
+    env: { ...process.env, PYTHONPATH: libraries, PYTHONDONTWRITEBYTECODE: '1' },
+    stdio: ['pipe', 'ignore', 'pipe'],
+    timeout: RUN_MS,
+    killSignal: 'SIGKILL',
+  });
+  let said = '';
+  child.stderr.setEncoding('utf8').on('data', (text: string) => {
+    said += text;
+  });
+  child.stdin.on('error', () => {});
+  child.stdin.end(input);
+  const [code, signal] = await once(child, 'close');
+  if (code !== 0) throw new Error(`${script} ended with ${signal ?? code}: ${said.trim()}`);
+}
