@@ -25,6 +25,8 @@ export interface DeliveryRow {
   /** The run or batch that enqueued it last. */
   runId: string;
   lease?: Lease;
+  /** Whether it was ever claimed: retries and first attempts wait in lines of their own. */
+  tried: boolean;
   /** Attempts so far, all of them. */
   attemptCount: number;
   /** Attempts that count towards the policy's limit. */
@@ -34,6 +36,8 @@ export interface DeliveryRow {
   traceId: string | null;
   createdAt: Date;
   closedAt?: Date;
+  /** The version this row waits for, while it is held. */
+  heldFor?: number;
   /** When an operator last had it sent again; limits on attempts and time count from here. */
   replayedAt?: Date;
 }
@@ -43,6 +47,18 @@ export type NewDelivery = Pick<
   DeliveryRow,
   '_id' | 'shipmentId' | 'subscriberId' | 'eventVersion' | 'status' | 'runId' | 'traceId'
 >;
+
+/** What decides whose turn it is. */
+export type SiblingRow = Pick<
+  DeliveryRow,
+  '_id' | 'shipmentId' | 'subscriberId' | 'eventVersion' | 'state' | 'dueAt' | 'lease'
+>;
+
+export interface Hold {
+  readonly id: string;
+  readonly forVersion: number;
+  readonly dueInMs: number;
+}
 
 /** What a command needs to know of a row. */
 export type EnqueuedDelivery = Pick<DeliveryRow, '_id' | 'shipmentId' | 'subscriberId'>;
@@ -66,6 +82,7 @@ export class DeliveryStore {
         state: 'pending',
         reason: null,
         dueAt: now,
+        tried: false,
         attemptCount: 0,
         failures: 0,
         attempts: [],
@@ -144,6 +161,70 @@ export class DeliveryStore {
       transition('cancel', { cause, reason }),
     );
     return modifiedCount;
+  }
+
+  /** All versions of some shipments for some subscribers. Index: `identity`. */
+  siblings(shipmentIds: readonly string[], subscriberIds: readonly string[]): Promise<SiblingRow[]> {
+    return this.#deliveries
+      .find(
+        { shipmentId: { $in: shipmentIds }, subscriberId: { $in: subscriberIds } },
+        {
+          projection: { shipmentId: 1, subscriberId: 1, eventVersion: 1, state: 1, dueAt: 1, 'lease.id': 1 },
+        },
+      )
+      .toArray();
+  }
+
+  /** Takes rows whose turn it is not out of the line until `dueInMs` from now; `wake` brings them back earlier. */
+  async hold(holds: readonly Hold[]): Promise<void> {
+    if (holds.length === 0) return;
+    await this.#deliveries.bulkWrite(
+      holds.map(({ id, forVersion, dueInMs }) => ({
+        updateOne: {
+          filter: { _id: id, state: { $in: TRANSITIONS.hold.from } },
+          update: transition('hold', {
+            cause: 'ordering',
+            reason: `waits_for_version:${forVersion}`,
+            dueInMs,
+            set: { heldFor: forVersion },
+          }),
+        },
+      })),
+      { ordered: false },
+    );
+  }
+
+  /** Closes rows that a newer accepted version made pointless. A request under way is left to end. */
+  async supersede(superseded: readonly { id: string; byVersion: number }[]): Promise<void> {
+    if (superseded.length === 0) return;
+    await this.#deliveries.bulkWrite(
+      superseded.map(({ id, byVersion }) => ({
+        updateOne: {
+          filter: { _id: id, state: { $in: TRANSITIONS.supersede.from } },
+          update: transition('supersede', {
+            cause: 'ordering',
+            reason: `superseded_by_version:${byVersion}`,
+          }),
+        },
+      })),
+      { ordered: false },
+    );
+  }
+
+  /** Makes held rows of a shipment due at once, because another version of it has moved on. @returns them. */
+  async wake(shipmentIds: readonly string[], subscriberId: string): Promise<EnqueuedDelivery[]> {
+    const held = {
+      shipmentId: { $in: shipmentIds },
+      subscriberId,
+      heldFor: { $exists: true },
+      state: 'pending',
+    } as const;
+    const rows = await this.#deliveries.find(held, COMMAND_FIELDS).toArray();
+    if (rows.length === 0) return rows;
+    await this.#deliveries.updateMany({ ...held, _id: { $in: rows.map((row) => row._id) } }, [
+      { $set: { dueAt: '$$NOW', heldFor: '$$REMOVE' } },
+    ]);
+    return rows;
   }
 
   /**

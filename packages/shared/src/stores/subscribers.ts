@@ -10,6 +10,8 @@ export interface SubscriberRow extends SubscriberInput {
   updatedAt: Date;
   /** Name of the API key that made the last change. */
   updatedBy: string;
+  /** The subscriber said that it is gone: deliveries are made and kept, none is sent until somebody enables it. */
+  quarantine?: { since: Date; reason: string };
 }
 
 export class SubscriberStore {
@@ -35,6 +37,7 @@ export class SubscriberStore {
                 createdAt: { $ifNull: ['$createdAt', '$$NOW'] },
                 updatedAt: '$$NOW',
                 updatedBy: literal(by),
+                quarantine: '$quarantine',
               },
             ],
           },
@@ -44,6 +47,32 @@ export class SubscriberStore {
     );
     if (!row) throw new Error(`subscriber ${id} was neither found nor made`);
     return row;
+  }
+
+  /** Keeps the backlog back. The version stays: nothing that an attempt used has changed. */
+  async quarantine(id: string, reason: string): Promise<void> {
+    await this.#subscribers.updateOne({ _id: id, quarantine: { $exists: false } }, [
+      { $set: { quarantine: { since: '$$NOW', reason: { $literal: reason } } } },
+    ]);
+  }
+
+  /** Switches deliveries on or off; switching on ends a quarantine. @returns null if there is no such subscriber. */
+  setEnabled(id: string, enabled: boolean, by: string): Promise<SubscriberRow | null> {
+    return this.#subscribers.findOneAndUpdate(
+      { _id: id },
+      [
+        {
+          $set: {
+            enabled,
+            version: { $add: ['$version', 1] },
+            updatedAt: '$$NOW',
+            updatedBy: { $literal: by },
+            ...(enabled ? { quarantine: '$$REMOVE' } : {}),
+          },
+        },
+      ],
+      { returnDocument: 'after' },
+    );
   }
 
   get(id: string): Promise<SubscriberRow | null> {
