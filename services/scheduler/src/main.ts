@@ -6,6 +6,7 @@ import { listen } from '@waybill/shared/runtime/health';
 import { runService } from '@waybill/shared/runtime/service';
 import { DeliveryStore } from '@waybill/shared/stores/deliveries';
 import { loadNamingKey } from '@waybill/shared/stores/installation';
+import { LaneStore } from '@waybill/shared/stores/lanes';
 import { RunStore } from '@waybill/shared/stores/runs';
 import { StatusEventStore } from '@waybill/shared/stores/status-events';
 import { SubscriberStore } from '@waybill/shared/stores/subscribers';
@@ -33,11 +34,21 @@ runService(async ({ resources, fail }) => {
   const events = new StatusEventStore(database.db);
   const subscribers = new SubscriberStore(database.db);
   const deliveries = new DeliveryStore(database.db);
+  const lanes = new LaneStore(database.db);
   const runs = new RunStore(database.db);
   const worker = `${hostname()}/${process.pid}`;
   const visibilityMs = config.LEASE_MS;
 
-  const dispatch = new DispatchTick({ deliveries, events, runs, producer, clock, worker, visibilityMs });
+  const dispatch = new DispatchTick({
+    deliveries,
+    lanes,
+    events,
+    runs,
+    producer,
+    clock,
+    worker,
+    visibilityMs,
+  });
   const retention = retentionTick({ runs, producer, clock, worker });
 
   const fanOut = await startConsumerLoop({
@@ -62,6 +73,7 @@ runService(async ({ resources, fail }) => {
     events,
     subscribers,
     deliveries,
+    lanes,
     runs,
     producer,
     clock,

@@ -1,10 +1,11 @@
-import type { Collection, Db, Filter } from 'mongodb';
+import type { Collection, Db, Document, Filter } from 'mongodb';
 import type { DeliveriesQuery, DeliveryFilter } from '../contracts/http-api.ts';
 import type { Attempt, DeliveryState, Lease, TransitionRecord } from '../domain/delivery.ts';
 import { TRANSITIONS } from '../domain/transitions.ts';
 import { transition } from './delivery-transition.ts';
 import { insertMissing } from './duplicate-keys.ts';
 import { type Page, pageOf, readCursor, writeCursor } from './page.ts';
+import type { SubscriberRow } from './subscribers.ts';
 
 /**
  * A delivery with its whole history: attempts and transitions live inside, so that a change and its audit are
@@ -63,14 +64,20 @@ export interface Hold {
 /** What a command needs to know of a row. */
 export type EnqueuedDelivery = Pick<DeliveryRow, '_id' | 'shipmentId' | 'subscriberId'>;
 
+/** Most rows of one subscriber that one tick enqueues: what the largest can have under way at once. */
+const DUE_PER_SUBSCRIBER = 500;
+
 const COMMAND_FIELDS = { projection: { shipmentId: 1, subscriberId: 1 } } as const;
 
 /** Rows as fan-out and the dispatch tick make and select them, and as people look at them. */
 export class DeliveryStore {
   readonly #deliveries: Collection<DeliveryRow>;
 
+  readonly #subscribers: Collection<SubscriberRow>;
+
   constructor(db: Db) {
     this.#deliveries = db.collection('deliveries');
+    this.#subscribers = db.collection('subscribers');
   }
 
   /** Makes the rows that are not there yet: one unordered write under the unique indexes. */
@@ -105,27 +112,26 @@ export class DeliveryStore {
   }
 
   /**
-   * The dispatch tick's whole rule: rows whose `dueAt` has passed become `queued`, whatever they were, oldest
-   * first. A lease that has expired ends here; what its worker still reports is kept as evidence only.
+   * The dispatch tick's whole rule: rows whose `dueAt` has passed become `queued`, whatever they were, oldest first and
+   * no subscriber's backlog before another's rows. A lease that has expired ends here; what its worker still reports is
+   * kept as evidence only.
    *
    * Three round trips, however many rows. Two ticks at once share the rows between them.
    *
    * @param now the database's time; the update compares with its own again.
+   * @param limit most rows in all.
+   * @param except subscribers to whom nothing may be sent now; their rows stay due.
    * @returns the rows this run selected.
    */
   async enqueueDue(
     runId: string,
     now: Date,
     limit: number,
+    except: readonly string[],
     visibilityMs: number,
   ): Promise<EnqueuedDelivery[]> {
-    const due = await this.#deliveries
-      .find({ dueAt: { $lte: now } }, { projection: { _id: 1 } }) // index: due
-      .sort({ dueAt: 1 })
-      .limit(limit)
-      .toArray();
-    if (due.length === 0) return [];
-    const ids = due.map((row) => row._id);
+    const ids = (await this.#dueInTurns(now, except)).slice(0, limit);
+    if (ids.length === 0) return [];
     await this.#deliveries.updateMany(
       {
         _id: { $in: ids },
@@ -136,15 +142,35 @@ export class DeliveryStore {
       transition('enqueue', {
         cause: `run:${runId}`,
         dueInMs: visibilityMs,
-        set: { runId: { $literal: runId }, lease: '$$REMOVE' },
+        set: { runId: { $literal: runId }, lease: '$$REMOVE', heldFor: '$$REMOVE' },
       }),
     );
     return this.#deliveries.find({ _id: { $in: ids }, runId, state: 'queued' }, COMMAND_FIELDS).toArray();
   }
 
-  /** Whether a tick would find anything. */
-  async anyDue(now: Date): Promise<boolean> {
-    return (await this.#deliveries.findOne({ dueAt: { $lte: now } }, { projection: { _id: 1 } })) !== null;
+  /** Ids of due rows, one of each subscriber in turn, the oldest first. Index: `due_of_subscriber`. */
+  async #dueInTurns(now: Date, except: readonly string[]): Promise<string[]> {
+    const perSubscriber = await this.#subscribers
+      .aggregate<{ due: { _id: string }[] }>([
+        ...dueOfSubscribers(now, except, DUE_PER_SUBSCRIBER),
+        { $project: { due: 1 } },
+      ])
+      .toArray();
+    const longest = Math.max(0, ...perSubscriber.map(({ due }) => due.length));
+    const turns = Array.from({ length: longest }, (_, index) =>
+      perSubscriber.flatMap(({ due }) => due[index]?._id ?? []),
+    );
+    return turns.flat();
+  }
+
+  /** Whether a tick would find anything. The first look is cheap, and mostly the last. Index: `due`. */
+  async anyDue(now: Date, except: readonly string[]): Promise<boolean> {
+    const due = await this.#deliveries.findOne({ dueAt: { $lte: now } }, { projection: { _id: 1 } });
+    if (due === null) return false;
+    return (
+      (await this.#subscribers.aggregate([...dueOfSubscribers(now, except, 1), { $limit: 1 }]).toArray())
+        .length > 0
+    );
   }
 
   /** The rows a run selected that still wait for their command's effect. Index: `run`. */
@@ -278,6 +304,33 @@ export class DeliveryStore {
   ofShipment(shipmentId: string, limit: number): Promise<DeliveryRow[]> {
     return this.#deliveries.find({ shipmentId }).limit(limit).toArray();
   }
+}
+
+/**
+ * Subscribers that may receive, each with its due rows. Those that are gone are among them, so that a dispatcher cancels
+ * what they are still owed.
+ */
+function dueOfSubscribers(now: Date, except: readonly string[], most: number): Document[] {
+  const mayReceive = { enabled: true, quarantine: { $exists: false } };
+  const due = [
+    { $match: { dueAt: { $gt: new Date(0), $lte: now } } },
+    { $sort: { dueAt: 1 } },
+    { $limit: most },
+    { $project: { _id: 1 } },
+  ];
+  return [
+    { $match: { _id: { $nin: except }, $or: [mayReceive, { deletedAt: { $exists: true } }] } },
+    {
+      $lookup: {
+        from: 'deliveries',
+        localField: '_id',
+        foreignField: 'subscriberId',
+        pipeline: due,
+        as: 'due',
+      },
+    },
+    { $match: { due: { $ne: [] } } },
+  ];
 }
 
 const REPLAY = (cause: string) => ({

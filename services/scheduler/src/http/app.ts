@@ -3,6 +3,7 @@ import type { EgressPolicy } from '@waybill/shared/domain/egress-policy';
 import type { Job } from '@waybill/shared/domain/run';
 import { type Check, healthRoutes } from '@waybill/shared/runtime/health';
 import type { DeliveryStore } from '@waybill/shared/stores/deliveries';
+import type { LaneStore } from '@waybill/shared/stores/lanes';
 import type { RunStore } from '@waybill/shared/stores/runs';
 import type { SubscriberStore } from '@waybill/shared/stores/subscribers';
 import type { Logger } from '@waybill/shared/telemetry/logger';
@@ -21,6 +22,7 @@ import { type Tick, tickRoutes } from './ticks.ts';
 interface ApiDeps extends IngestDeps {
   readonly subscribers: SubscriberStore;
   readonly deliveries: DeliveryStore;
+  readonly lanes: LaneStore;
   readonly runs: RunStore;
   readonly ticks: Readonly<Record<Job, Tick>>;
   readonly apiKeys: readonly ApiKey[];
