@@ -174,12 +174,13 @@ export class Dispatch {
     { subscriber, lane }: Taken,
     work: () => ReturnType<typeof attemptDelivery>,
   ): void {
-    const { settler, lanes, logger } = this.#deps;
+    const { deliveries, settler, lanes, logger } = this.#deps;
     const follow = async (): Promise<void> => {
       try {
         const { settlement, news } = await work();
         await settler.settle(settlement, row);
         if (news) await lanes.report(lane, news);
+        await deliveries.trim(row);
         if (isOrdered(subscriber)) await this.#wakeFamily(row, subscriber);
       } catch (error) {
         logger.error({ err: error, deliveryId: row._id }, 'attempt was not recorded, its lease will expire');

@@ -4,6 +4,7 @@ import { startConsumerLoop } from '@waybill/shared/kafka/consumer-loop';
 import { connect } from '@waybill/shared/runtime/connections';
 import { listen } from '@waybill/shared/runtime/health';
 import { runService } from '@waybill/shared/runtime/service';
+import { DeadLetterStore } from '@waybill/shared/stores/dead-letters';
 import { DeliveryStore } from '@waybill/shared/stores/deliveries';
 import { loadNamingKey } from '@waybill/shared/stores/installation';
 import { LaneStore } from '@waybill/shared/stores/lanes';
@@ -13,6 +14,7 @@ import { SubscriberStore } from '@waybill/shared/stores/subscribers';
 import { createLogger } from '@waybill/shared/telemetry/logger';
 import { tombstones } from '@waybill/shared/telemetry/metrics';
 import { schedulerEnvironment } from './config.ts';
+import { keepDeadLetters } from './fan-out/keep-dead-letters.ts';
 import { onStatusEvents } from './fan-out/on-status-events.ts';
 import { createApi } from './http/app.ts';
 import { startCron } from './ticks/cron.ts';
@@ -34,6 +36,7 @@ runService(async ({ resources, fail }) => {
   const events = new StatusEventStore(database.db);
   const subscribers = new SubscriberStore(database.db);
   const deliveries = new DeliveryStore(database.db);
+  const deadLetters = new DeadLetterStore(database.db);
   const lanes = new LaneStore(database.db);
   const runs = new RunStore(database.db);
   const worker = `${hostname()}/${process.pid}`;
@@ -59,6 +62,7 @@ runService(async ({ resources, fail }) => {
     groupId: 'waybill-scheduler',
     handle: onStatusEvents({ events, subscribers, deliveries, producer, clock, namingKey, visibilityMs }),
     logger,
+    keepDeadLetters: keepDeadLetters(deadLetters, clock),
     onTombstone: () => tombstones.inc(),
     onCrash: fail,
   });
@@ -73,6 +77,7 @@ runService(async ({ resources, fail }) => {
     events,
     subscribers,
     deliveries,
+    deadLetters,
     lanes,
     runs,
     producer,

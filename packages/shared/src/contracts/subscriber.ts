@@ -56,6 +56,7 @@ const delivery = z.strictObject({
     .enum(['block', 'pass'])
     .default('pass')
     .describe('Whether a dead version keeps later ones back (strict)'),
+  sequence: z.boolean().default(false).describe('Number its deliveries without a gap: Waybill-Sequence'),
   conflictMeans: z
     .enum(['retry', 'delivered'])
     .default('retry')

@@ -35,6 +35,12 @@ export interface DeliveryRow {
   attempts: Attempt[];
   transitions: TransitionRecord[];
   traceId: string | null;
+  /** The version made for this subscriber before this one, of the same shipment: how a receiver sees a hole. */
+  previousVersion: number | null;
+  /** Place in that chain, from 1. */
+  chain: number;
+  /** The subscriber's gapless running number, where it asked for one. */
+  sequence?: number;
   createdAt: Date;
   closedAt?: Date;
   /** The version this row waits for, while it is held. */
@@ -46,7 +52,15 @@ export interface DeliveryRow {
 /** What fan-out knows of a new delivery. */
 export type NewDelivery = Pick<
   DeliveryRow,
-  '_id' | 'shipmentId' | 'subscriberId' | 'eventVersion' | 'status' | 'runId' | 'traceId'
+  | '_id'
+  | 'shipmentId'
+  | 'subscriberId'
+  | 'eventVersion'
+  | 'status'
+  | 'runId'
+  | 'traceId'
+  | 'previousVersion'
+  | 'chain'
 >;
 
 /** What decides whose turn it is. */
@@ -61,6 +75,28 @@ export interface Hold {
   readonly dueInMs: number;
 }
 
+export interface ChainEnd {
+  readonly chain: number;
+  readonly eventVersion: number;
+  /** Every version in the chain. */
+  readonly versions: readonly number[];
+}
+
+/** Names the chain of a shipment's versions for one subscriber. Subscriber ids hold no colon. */
+export const chainOf = (shipmentId: string, subscriberId: string): string => `${subscriberId}:${shipmentId}`;
+
+/** Older history of a delivery, moved out of its row so that the row stays small. */
+export interface ArchiveRow {
+  /** `<delivery id>/<number of the first attempt>`. */
+  _id: string;
+  deliveryId: string;
+  attempts: Attempt[];
+  transitions: TransitionRecord[];
+}
+
+/** A row with more attempts than this is trimmed to half of it. */
+const MAX_ATTEMPTS_IN_ROW = 60;
+
 /** What a command needs to know of a row. */
 export type EnqueuedDelivery = Pick<DeliveryRow, '_id' | 'shipmentId' | 'subscriberId'>;
 
@@ -74,8 +110,14 @@ export class DeliveryStore {
   readonly #deliveries: Collection<DeliveryRow>;
 
   readonly #subscribers: Collection<SubscriberRow>;
+  readonly #sequences: Collection<{ _id: string; last: number }>;
+  readonly #archive: Collection<ArchiveRow>;
+  readonly #db: Db;
 
   constructor(db: Db) {
+    this.#db = db;
+    this.#sequences = db.collection('sequences');
+    this.#archive = db.collection('delivery_archive');
     this.#deliveries = db.collection('deliveries');
     this.#subscribers = db.collection('subscribers');
   }
@@ -84,19 +126,56 @@ export class DeliveryStore {
   async insertMissing(rows: readonly NewDelivery[], now: Date): Promise<void> {
     await insertMissing(
       this.#deliveries,
-      rows.map((row) => ({
-        ...row,
-        state: 'pending',
-        reason: null,
-        dueAt: now,
-        tried: false,
-        attemptCount: 0,
-        failures: 0,
-        attempts: [],
-        transitions: [{ at: now, from: null, to: 'pending', cause: `run:${row.runId}`, reason: null }],
-        createdAt: now,
-      })),
+      rows.map((row) => pending(row, now)),
     );
+  }
+
+  /**
+   * As `insertMissing`, and every new row gets its subscriber's next number. Rows and numbers are one transaction, so
+   * no number is ever missing or given twice; what is there already keeps its own.
+   */
+  async insertNumbered(rows: readonly NewDelivery[], now: Date): Promise<void> {
+    if (rows.length === 0) return;
+    await this.#db.client.withSession((session) =>
+      session.withTransaction(async () => {
+        const ids = rows.map((row) => row._id);
+        const there = await this.#deliveries
+          .find({ _id: { $in: ids } }, { projection: { _id: 1 }, session })
+          .map((row) => row._id)
+          .toArray();
+        const missing = rows.filter((row) => !there.includes(row._id));
+        const numbered: DeliveryRow[] = [];
+        for (const [subscriberId, group] of Map.groupBy(missing, (row) => row.subscriberId)) {
+          const counter = await this.#sequences.findOneAndUpdate(
+            { _id: subscriberId },
+            { $inc: { last: group.length } },
+            { upsert: true, returnDocument: 'after', session },
+          );
+          const first = (counter?.last ?? group.length) - group.length + 1;
+          numbered.push(...group.map((row, index) => ({ ...pending(row, now), sequence: first + index })));
+        }
+        if (numbered.length > 0) await this.#deliveries.insertMany(numbered, { session });
+      }),
+    );
+  }
+
+  /** The end of each chain of some shipments: the last version made for each subscriber. Index: `identity`. */
+  async chainEnds(shipmentIds: readonly string[]): Promise<Map<string, ChainEnd>> {
+    const ends = await this.#deliveries
+      .aggregate<ChainEnd & { _id: { shipmentId: string; subscriberId: string } }>([
+        { $match: { shipmentId: { $in: shipmentIds } } },
+        {
+          $group: {
+            _id: { shipmentId: '$shipmentId', subscriberId: '$subscriberId' },
+            end: {
+              $top: { sortBy: { chain: -1 }, output: { chain: '$chain', eventVersion: '$eventVersion' } },
+            },
+          },
+        },
+        { $project: { versions: 1, chain: '$end.chain', eventVersion: '$end.eventVersion' } },
+      ])
+      .toArray();
+    return new Map(ends.map(({ _id, ...end }) => [chainOf(_id.shipmentId, _id.subscriberId), end]));
   }
 
   /** After fan-out's commands are in Kafka. Rows a dispatcher has claimed meanwhile are left alone. */
@@ -280,6 +359,47 @@ export class DeliveryStore {
     return this.#deliveries.countDocuments(replayable(filter));
   }
 
+  /** Dead rows, the last to die first. Index: `dead`. */
+  dead(cursor: string | undefined, limit: number): Promise<DeliveryRow[]> {
+    const clauses: Filter<DeliveryRow>[] = [{ state: 'dead' }];
+    if (cursor !== undefined) {
+      const { time, id } = readCursor(cursor);
+      clauses.push({ $or: [{ closedAt: { $lt: time } }, { closedAt: time, _id: { $lt: id } }] });
+    }
+    return this.#deliveries.find({ $and: clauses }).sort({ closedAt: -1, _id: -1 }).limit(limit).toArray();
+  }
+
+  /**
+   * Moves the older part of a long history out of the row: first written to the archive, then taken from the row, so a
+   * crash between the two leaves it in both and the next call goes on.
+   */
+  async trim(row: Pick<DeliveryRow, '_id' | 'attempts'>): Promise<void> {
+    if (row.attempts.length <= MAX_ATTEMPTS_IN_ROW) return;
+    const current = await this.#deliveries.findOne({ _id: row._id });
+    const kept = current?.attempts.slice(-MAX_ATTEMPTS_IN_ROW / 2) ?? [];
+    const from = kept[0];
+    const old = current?.attempts.slice(0, -kept.length) ?? [];
+    if (!current || !from || !old[0] || old.some((attempt) => attempt.outcome === null)) return;
+    const transitions = current.transitions.filter((entry) => entry.at < from.claimedAt);
+    const _id = `${row._id}/${old[0].number}`;
+    await insertMissing(this.#archive, [{ _id, deliveryId: row._id, attempts: old, transitions }]);
+    await this.#deliveries.updateOne(
+      { _id: row._id },
+      { $pull: { attempts: { number: { $lt: from.number } }, transitions: { at: { $lt: from.claimedAt } } } },
+    );
+  }
+
+  /** The archived part of a delivery's history, oldest first, a page at a time. Index: `delivery`. */
+  async archived(deliveryId: string, cursor: string | undefined, limit: number): Promise<Page<ArchiveRow>> {
+    const after = cursor === undefined ? 0 : Number(cursor);
+    const rows = await this.#archive
+      .find({ deliveryId, 'attempts.0.number': { $gt: after } })
+      .sort({ 'attempts.0.number': 1 })
+      .limit(limit + 1)
+      .toArray();
+    return pageOf(rows, limit, (row) => String(row.attempts[0]?.number ?? 0));
+  }
+
   get(id: string): Promise<DeliveryRow | null> {
     return this.#deliveries.findOne({ _id: id });
   }
@@ -331,6 +451,21 @@ function dueOfSubscribers(now: Date, except: readonly string[], most: number): D
     },
     { $match: { due: { $ne: [] } } },
   ];
+}
+
+function pending(row: NewDelivery, now: Date): DeliveryRow {
+  return {
+    ...row,
+    state: 'pending',
+    reason: null,
+    dueAt: now,
+    tried: false,
+    attemptCount: 0,
+    failures: 0,
+    attempts: [],
+    transitions: [{ at: now, from: null, to: 'pending', cause: `run:${row.runId}`, reason: null }],
+    createdAt: now,
+  };
 }
 
 const REPLAY = (cause: string) => ({

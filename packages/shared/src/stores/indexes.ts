@@ -24,7 +24,10 @@ const INDEXES: Readonly<Record<string, readonly Index[]>> = {
     { key: { runId: 1 }, options: { name: 'run', partialFilterExpression: OPEN } },
     { key: { createdAt: -1, _id: -1 }, options: { name: 'newest' } },
     { key: { subscriberId: 1, createdAt: -1, _id: -1 }, options: { name: 'newest_of_subscriber' } },
+    { key: { closedAt: -1, _id: -1 }, options: { name: 'dead', partialFilterExpression: { state: 'dead' } } },
   ],
+  delivery_archive: [{ key: { deliveryId: 1, 'attempts.0.number': 1 }, options: { name: 'delivery' } }],
+  dead_letters: [{ key: { putAsideAt: -1, _id: -1 }, options: { name: 'newest' } }],
   runs: [{ key: { startedAt: -1, _id: -1 }, options: { name: 'newest' } }],
 };
 
