@@ -2,7 +2,8 @@ import type { StatusEvent } from '@waybill/shared/contracts/status-event';
 
 /** A sample shipment before it has a number. */
 interface Journey {
-  readonly goods: string;
+  /** For people; the attribute of this name is for filters. */
+  readonly description: string;
   readonly attributes: Readonly<Record<string, string>>;
   /** RFC 3339, the instant of the first status. */
   readonly startedAt: string;
@@ -19,8 +20,8 @@ interface Step {
 
 const JOURNEYS: readonly Journey[] = [
   {
-    goods: 'Insulin glargine 100 U/ml, 40 vials',
-    attributes: { region: 'eu', temperatureClass: 'refrigerated', carrier: 'nordkurier' },
+    description: 'Insulin glargine 100 U/ml, 40 vials',
+    attributes: { goods: 'insulin', region: 'eu', temperatureClass: 'refrigerated' },
     startedAt: '2026-05-04T03:02:01Z',
     steps: [
       { status: 'in_transit', afterHours: 0, place: 'Basel' },
@@ -30,19 +31,24 @@ const JOURNEYS: readonly Journey[] = [
     ],
   },
   {
-    goods: 'mRNA vaccine, 1170 doses',
-    attributes: { region: 'eu', temperatureClass: 'frozen', carrier: 'nordkurier' },
+    description: 'mRNA vaccine, 1170 doses',
+    attributes: { goods: 'mrna-vaccine', region: 'eu', temperatureClass: 'frozen' },
     startedAt: '2026-05-04T05:40:00Z',
     steps: [
       { status: 'in_transit', afterHours: 0, place: 'Mainz' },
-      { status: 'exception', afterHours: 11, place: 'Riga', note: 'logger read -58 °C for 4 min, limit -60 °C' },
+      {
+        status: 'exception',
+        afterHours: 11,
+        place: 'Riga',
+        note: 'logger read -58 °C for 4 min, limit -60 °C',
+      },
       { status: 'in_transit', afterHours: 13, place: 'Riga', note: 'released by quality assurance' },
       { status: 'delivered', afterHours: 22, place: 'Tallinn' },
     ],
   },
   {
-    goods: 'Blood samples, 24 tubes',
-    attributes: { region: 'uk', temperatureClass: 'refrigerated', carrier: 'medlink' },
+    description: 'Blood samples, 24 tubes',
+    attributes: { goods: 'blood-samples', region: 'uk', temperatureClass: 'refrigerated' },
     startedAt: '2026-05-04T06:15:30Z',
     steps: [
       { status: 'in_transit', afterHours: 0, place: 'Inverness' },
@@ -51,8 +57,8 @@ const JOURNEYS: readonly Journey[] = [
     ],
   },
   {
-    goods: 'CAR-T cell product, 1 bag',
-    attributes: { region: 'us', temperatureClass: 'cryogenic', carrier: 'polarair' },
+    description: 'CAR-T cell product, 1 bag',
+    attributes: { goods: 'car-t-cells', region: 'us', temperatureClass: 'cryogenic' },
     startedAt: '2026-05-04T07:00:00Z',
     steps: [
       { status: 'in_transit', afterHours: 0, place: 'Philadelphia' },
@@ -61,13 +67,18 @@ const JOURNEYS: readonly Journey[] = [
     ],
   },
   {
-    goods: 'Factor VIII concentrate, 12 vials',
-    attributes: { region: 'latam', temperatureClass: 'refrigerated', carrier: 'medlink' },
+    description: 'Factor VIII concentrate, 12 vials',
+    attributes: { goods: 'factor-viii', region: 'latam', temperatureClass: 'refrigerated' },
     startedAt: '2026-05-04T08:30:00Z',
     steps: [
       { status: 'in_transit', afterHours: 0, place: 'São Paulo' },
       { status: 'customs_hold', afterHours: 8, place: 'Montevideo', note: 'sample taken for inspection' },
-      { status: 'exception', afterHours: 20, place: 'Montevideo', note: 'outer carton damaged, content intact' },
+      {
+        status: 'exception',
+        afterHours: 20,
+        place: 'Montevideo',
+        note: 'outer carton damaged, content intact',
+      },
       { status: 'delivered', afterHours: 30, place: 'Paysandú' },
     ],
   },
@@ -91,7 +102,7 @@ export function shipmentIdOf(number: number): string {
 export function sampleEvents(firstNumber: number): StatusEvent[] {
   const longest = Math.max(...JOURNEYS.map(({ steps }) => steps.length));
   return Array.from({ length: longest }, (_, index) =>
-    JOURNEYS.flatMap(({ goods, attributes, startedAt, steps }, shipment): StatusEvent[] => {
+    JOURNEYS.flatMap(({ description, attributes, startedAt, steps }, shipment): StatusEvent[] => {
       const step = steps[index];
       if (!step) return [];
       const { status, afterHours, place, note } = step;
@@ -102,7 +113,7 @@ export function sampleEvents(firstNumber: number): StatusEvent[] {
           status,
           occurredAt: new Date(Date.parse(startedAt) + afterHours * HOUR_MS).toISOString(),
           attributes: { ...attributes },
-          data: { goods, place, ...(note === undefined ? {} : { note }) },
+          data: { description, place, ...(note === undefined ? {} : { note }) },
         },
       ];
     }),

@@ -22,7 +22,8 @@ export const SAMPLES: readonly Sample[] = [
     scheme: 'http',
     filter: { attributes: { region: ['eu'] } },
     delivery: { timeoutMs: 5_000, backoff: SHORT_BACKOFF },
-    reply: (time) => (time === 1 ? { status: 500, afterMs: 0 } : time === 2 ? 'reset' : { status: 200, afterMs: 0 }),
+    reply: (time) =>
+      time === 1 ? { status: 500, afterMs: 0 } : time === 2 ? 'reset' : { status: 200, afterMs: 0 },
   },
   {
     id: 'demo-slow',
@@ -34,7 +35,8 @@ export const SAMPLES: readonly Sample[] = [
   },
   {
     id: 'demo-stalling',
-    about: 'a patient app told of arrivals: it takes the first request and never answers it, the second it answers',
+    about:
+      'a patient app told of arrivals: it takes the first request and never answers it, the second it answers',
     scheme: 'http',
     filter: { statuses: ['delivered'] },
     delivery: { timeoutMs: 1_000, backoff: SHORT_BACKOFF },

@@ -60,6 +60,8 @@ export interface SubscriberPut {
 
 export type ApiKeys = Readonly<Record<Role, string>>;
 
+type Method = 'GET' | 'PUT' | 'POST' | 'DELETE';
+
 /** For the whole head and for each pause in the body of an answer, in milliseconds. */
 const ANSWER_WITHIN_MS = 5_000;
 /** How long a call is made again while nobody answers it or it is answered 503, in milliseconds. */
@@ -68,7 +70,7 @@ const PAUSE_MS = 250;
 
 /**
  * A client of the HTTP API. Every call it makes may be made twice, so it is made again while the scheduler is away
- * or says that something it needs is; any other answer than success throws, with the problem in the message.
+ * or says that something it needs is; any other answer that is not a success throws, with the problem in the message.
  */
 export class WaybillApi {
   readonly base: string;
@@ -83,12 +85,24 @@ export class WaybillApi {
     await this.#call('admin', 'PUT', `/v1/subscribers/${id}`, input);
   }
 
+  /** Withdraws what is owed to it. One that is gone already is fine. */
+  async deleteSubscriber(id: string): Promise<void> {
+    await this.#call('admin', 'DELETE', `/v1/subscribers/${id}`);
+  }
+
   /** Returns once Kafka has the event; an event that was posted before counts as posted. */
   async postEvent(event: StatusEvent): Promise<void> {
-    const answer = await this.#call<{ results: IngestResult[] }>('ingest', 'POST', '/v1/status-events', event);
+    const answer = await this.#call<{ results: IngestResult[] }>(
+      'ingest',
+      'POST',
+      '/v1/status-events',
+      event,
+    );
     const result = answer?.results[0]?.result;
     if (result === 'accepted' || result === 'duplicate') return;
-    throw new Error(`${event.shipmentId} version ${event.eventVersion} was not taken: ${result ?? 'no result'}`);
+    throw new Error(
+      `${event.shipmentId} version ${event.eventVersion} was not taken: ${result ?? 'no result'}`,
+    );
   }
 
   /** Null while nothing is known of the shipment. */
@@ -113,11 +127,11 @@ export class WaybillApi {
     return found;
   }
 
-  /** Null for 404. */
-  async #call<Body>(role: Role, method: 'GET' | 'PUT' | 'POST', path: string, body?: object): Promise<Body | null> {
+  /** Null where there is nothing to get or to delete, and for an answer without content. */
+  async #call<Body>(role: Role, method: Method, path: string, body?: object): Promise<Body | null> {
     for (const since = performance.now(); ; await delay(PAUSE_MS)) {
       const { status, text } = await this.#try(role, method, path, body);
-      if (status === 404) return null;
+      if (status === 204 || (status === 404 && (method === 'GET' || method === 'DELETE'))) return null;
       if (status >= 200 && status <= 299) return JSON.parse(text) as Body;
       if (status !== 503 || performance.now() - since > PERSIST_MS) {
         throw new Error(`${method} ${this.base}${path}: ${status === 503 ? 'still ' : ''}${status} ${text}`);
@@ -127,7 +141,7 @@ export class WaybillApi {
 
   async #try(
     role: Role,
-    method: 'GET' | 'PUT' | 'POST',
+    method: Method,
     path: string,
     body: object | undefined,
   ): Promise<{ status: number; text: string }> {

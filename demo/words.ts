@@ -22,15 +22,15 @@ export interface DeliveryInWords {
 
 /** What a response other than a plain 2xx means. */
 const RESPONSES: Readonly<Record<ResponseReason, string>> = {
-  client_error: 'an error that may pass',
-  conflict: 'a conflict',
+  client_error: 'client error',
+  conflict: 'conflict',
   conflict_after_unknown: 'it says it has it already',
   forbidden: 'forbidden',
   gateway: 'a gateway that may have passed it on',
   gone: 'nobody wants it there any more',
-  redirected: 'a redirect, which is never followed',
-  refused: 'a refusal that sending again would not change',
-  server_error: 'a server error',
+  redirected: 'redirects are not followed',
+  refused: 'refused for good',
+  server_error: 'server error',
   throttled: 'too many requests',
   unauthorized: 'our credentials are not accepted',
 };
@@ -47,8 +47,8 @@ const FAILURES: Readonly<Record<FailureReason, string>> = {
   headers_too_large: 'the head of the answer was too large',
   not_http: 'what came back was not HTTP',
   request_invalid: 'the request could not be built',
-  reset: 'the connection ended before an answer',
-  timeout: 'no answer',
+  reset: 'no answer, the connection ended',
+  timeout: 'the deadline passed',
   tls: 'TLS failed',
   truncated: 'the answer was cut short',
   worker_lost: 'the worker was lost before it recorded a result',
@@ -114,7 +114,7 @@ function whatCame(attempt: AttemptInWords): string {
   if (statusCode !== null) {
     return `${statusCode}${elapsed(attempt, 'after')}${reason === null ? '' : ` from ${reasonInWords(reason)}`}`;
   }
-  if (reason === 'timeout') return `${FAILURES.timeout}${elapsed(attempt, 'within')}`;
+  if (reason === 'timeout') return `no answer${elapsed(attempt, 'within')}`;
   // When the worker was lost nobody saw when anything happened; the end is when the next one noticed.
   if (reason === 'worker_lost') return FAILURES.worker_lost;
   return `${reason === null ? 'no reason on record' : reasonInWords(reason)}${elapsed(attempt, 'after')}`;

@@ -51,7 +51,9 @@ function kindOf(command: readonly string[]): 'package manager' | 'shell' | 'othe
 }
 
 function nameOf(path: string): string {
-  return basename(path).replace(/\.(c|m)?js$/, '').replace(/^-/, '');
+  return basename(path)
+    .replace(/\.(c|m)?js$/, '')
+    .replace(/^-/, '');
 }
 
 /** Whether that very process still runs. A process that ended and was not yet collected (a zombie) does not. */

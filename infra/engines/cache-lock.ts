@@ -14,7 +14,7 @@ export interface Lock {
  * Waits until this process alone holds the lock file. A holder that died is taken over from.
  * Two may hold it for a moment when both take over at once: it saves work and must not be relied on for correctness.
  */
-export async function holdLock(path: string, onWait: () => void): Promise<Lock> {
+export async function holdLock(path: string, onWait: () => void, signal: AbortSignal): Promise<Lock> {
   let waited = false;
   while (!(await tryCreate(path))) {
     if (await isAbandoned(path)) {
@@ -23,7 +23,7 @@ export async function holdLock(path: string, onWait: () => void): Promise<Lock> 
     }
     if (!waited) onWait();
     waited = true;
-    await delay(POLL_MS);
+    await delay(POLL_MS, undefined, { signal });
   }
   const heartbeat = setInterval(() => {
     const now = new Date();

@@ -41,18 +41,16 @@ export async function installed(
   cache: string,
   installation: Installation,
   progress: (line: string) => void,
+  signal: AbortSignal,
 ): Promise<string> {
   const present = await findInstalled(cache, installation.name);
   if (present !== undefined) return present;
   await mkdir(cache, { recursive: true });
   const { title } = installation;
-  const lock = await holdLock(join(cache, `.${installation.name}.lock`), () =>
-    progress(`waiting for another launcher that downloads ${title}`),
-  );
+  const onWait = (): void => progress(`waiting for another launcher that downloads ${title}`);
+  const lock = await holdLock(join(cache, `.${installation.name}.lock`), onWait, signal);
   try {
-    return (
-      (await findInstalled(cache, installation.name)) ?? (await download(cache, installation, progress))
-    );
+    return (await findInstalled(cache, installation.name)) ?? (await download(cache, installation, progress));
   } finally {
     await lock.release();
   }
@@ -91,7 +89,8 @@ async function download(
 /** What a killed download left behind; called with the lock held. */
 async function removePartial(cache: string, name: string): Promise<void> {
   for (const entry of await readdir(cache)) {
-    if (entry.startsWith(`${PARTIAL}${name}-`)) await rm(join(cache, entry), { recursive: true, force: true });
+    if (entry.startsWith(`${PARTIAL}${name}-`))
+      await rm(join(cache, entry), { recursive: true, force: true });
   }
 }
 

@@ -1,15 +1,10 @@
 import { open, readFile, stat } from 'node:fs/promises';
-import { setTimeout as delay } from 'node:timers/promises';
-import { type HeldProcess, type ProcessEnd, startHeldProcess } from './held-process.ts';
-import { PortTakenError } from './ports.ts';
+import { describeEnd, type HeldProcess, startHeldProcess } from './held-process.ts';
+import { PortTakenError, saysPortTaken } from './ports.ts';
+import { supervise } from './supervise.ts';
 
 const READY_TIMEOUT_MS = 120_000;
-const FIRST_BACKOFF_MS = 200;
-const MAX_BACKOFF_MS = 10_000;
-/** An engine that ran this long before it died is started again at once. */
-const SETTLED_MS = 30_000;
 const QUOTED_LOG_BYTES = 3000;
-const PORT_TAKEN = /address already in use|BindException|EADDRINUSE|already bound/i;
 
 /** Where an engine keeps what it writes, and what becomes of it. */
 export interface EnginePlace {
@@ -19,6 +14,8 @@ export interface EnginePlace {
   /** Between SIGTERM and SIGKILL; 0 where its data is thrown away. */
   graceMs: number;
   progress: (line: string) => void;
+  /** Aborting it ends a start that is under way. */
+  starting: AbortSignal;
 }
 
 /** One engine as a command line, on ports already chosen. */
@@ -41,53 +38,23 @@ export interface RunningEngine {
  * whenever it ends by itself. Throws PortTakenError when another program listens on one of its ports.
  */
 export async function runEngine(program: EngineProgram, place: EnginePlace): Promise<RunningEngine> {
-  const { progress } = place;
-  let held = await startOnce(program, place);
-  const stopping = new AbortController();
-
-  async function keepRunning(): Promise<void> {
-    let startedAt = Date.now();
-    let backoffMs = 0;
-    while (true) {
-      const end = await held.ended;
-      if (stopping.signal.aborted) return;
-      backoffMs = Date.now() - startedAt > SETTLED_MS ? 0 : Math.min(backoffMs * 2 || FIRST_BACKOFF_MS, MAX_BACKOFF_MS);
-      progress(`${program.title} (pid ${held.pid}) ended with ${describeEnd(end)}; starting it again`);
-      await delay(backoffMs, undefined, { signal: stopping.signal }).catch(() => {});
-      if (stopping.signal.aborted) return;
-      startedAt = Date.now();
-      try {
-        held = await startOnce(program, place, stopping.signal);
-        progress(`${program.title} runs again (pid ${held.pid})`);
-      } catch (error) {
-        if (stopping.signal.aborted) return;
-        progress(`${program.title} did not start: ${error instanceof Error ? error.message : String(error)}`);
-      }
-    }
-  }
-  const kept = keepRunning();
-
+  const supervised = supervise(await startOnce(program, place, place.starting), {
+    title: program.title,
+    startAgain: (abort) => startOnce(program, place, abort),
+    progress: place.progress,
+  });
   return {
     get pid() {
-      return held.pid;
+      return supervised.pid;
     },
-    async stop() {
-      stopping.abort();
-      await held.stop(place.graceMs);
-      await kept;
-    },
+    stop: () => supervised.stop(place.graceMs),
   };
-}
-
-/** "code 1" or "SIGKILL". */
-export function describeEnd({ code, signal }: ProcessEnd): string {
-  return signal ?? `code ${code}`;
 }
 
 async function startOnce(
   program: EngineProgram,
   place: EnginePlace,
-  stopping?: AbortSignal,
+  abort: AbortSignal,
 ): Promise<HeldProcess> {
   const from = await stat(place.logFile).then(
     (found) => found.size,
@@ -97,10 +64,10 @@ async function startOnce(
   const held = await startWithLog(program, place);
   const giveUp = new AbortController();
   const bound = AbortSignal.timeout(READY_TIMEOUT_MS);
-  const signals = [giveUp.signal, bound, ...(stopping === undefined ? [] : [stopping])];
+  const signals = [giveUp.signal, bound, abort];
   const diedEarly = held.ended.then(async (end) => {
     const log = await readLog();
-    if (PORT_TAKEN.test(log)) throw new PortTakenError(`${program.title}: a port was taken`);
+    if (saysPortTaken(log)) throw new PortTakenError(`${program.title}: a port was taken`);
     throw new Error(`${program.title} ended with ${describeEnd(end)} before it was ready:\n${endOf(log)}`);
   });
   try {

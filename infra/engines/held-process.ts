@@ -7,11 +7,16 @@ export interface ProcessEnd {
   signal: NodeJS.Signals | null;
 }
 
+/** "code 1" or "SIGKILL". */
+export function describeEnd({ code, signal }: ProcessEnd): string {
+  return signal ?? `code ${code}`;
+}
+
 /** A process that heads its own group and is held by the tether until it ends. */
 export interface HeldProcess {
   readonly pid: number;
   readonly child: ChildProcess;
-  /** Settles when the process has ended; never rejects. */
+  /** Settles when the process has ended and its output was read; never rejects. */
   readonly ended: Promise<ProcessEnd>;
   readonly isRunning: boolean;
   /** To the whole group. False when there is nobody to receive it. */
@@ -38,15 +43,14 @@ export async function startHeldProcess(
   if (pid !== undefined) tether.holdGroup(pid, graceMs);
   let isRunning = pid !== undefined;
   const ended = new Promise<ProcessEnd>((resolve) => {
-    child.once('exit', (code, signal) => {
+    child.once('exit', () => {
       isRunning = false;
-      if (pid !== undefined) {
-        // What it may have started goes with it, before the group's id can belong to somebody else.
-        signalGroup(pid, 'SIGKILL');
-        tether.releaseGroup(pid);
-      }
-      resolve({ code, signal });
+      if (pid === undefined) return;
+      // What it may have started goes with it, before the group's id can belong to somebody else.
+      signalGroup(pid, 'SIGKILL');
+      tether.releaseGroup(pid);
     });
+    child.once('close', (code, signal) => resolve({ code, signal }));
   });
   await new Promise<void>((resolve, reject) => {
     child.once('spawn', resolve);

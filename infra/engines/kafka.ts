@@ -4,7 +4,9 @@ import { join } from 'node:path';
 import type { Installation } from './cache.ts';
 import { requireDirectoryDigest } from './checksum.ts';
 import { type EnginePlace, type RunningEngine, runEngine } from './engine-process.ts';
+import { canLeadGroups } from './group-coordinator.ts';
 import { javaCommand } from './java.ts';
+import { brokerSettings, KAFKA_NODE_ID } from './kafka-settings.ts';
 import { copyWithDependencies, type Maven } from './maven.ts';
 import { KAFKA } from './pins.ts';
 import { pollUntil } from './poll.ts';
@@ -15,9 +17,6 @@ const TITLE = `Apache Kafka ${KAFKA.version}`;
 const STARTED_LINE = 'Kafka Server started';
 const READY_POLL_MS = 50;
 const FORMAT_TIMEOUT_MS = 60_000;
-const NODE_ID = 1;
-/** Internal topics get few partitions: each is a directory that has to be made at the first commit. */
-const INTERNAL_PARTITIONS = 4;
 
 export const kafkaInstallationName = `kafka-${KAFKA.version}`;
 
@@ -63,8 +62,10 @@ export function startKafka(
         title: TITLE,
         command: javaCommand(javaHome),
         args,
-        untilReady: (log, signal) =>
-          pollUntil(async () => (await log()).includes(STARTED_LINE), READY_POLL_MS, signal),
+        async untilReady(log, signal) {
+          await pollUntil(async () => (await log()).includes(STARTED_LINE), READY_POLL_MS, signal);
+          await pollUntil(() => canLeadGroups(Number(port)), READY_POLL_MS, signal);
+        },
       },
       place,
     );
@@ -96,7 +97,7 @@ async function copyStorage(formatted: string, storage: string): Promise<void> {
   await mkdir(storage, { recursive: true });
   await copyFile(join(formatted, 'bootstrap.checkpoint'), join(storage, 'bootstrap.checkpoint'));
   const ids = `cluster.id=${newId()}\ndirectory.id=${newId()}\n`;
-  await writeFile(metadata, `version=1\nnode.id=${NODE_ID}\n${ids}`);
+  await writeFile(metadata, `version=1\nnode.id=${KAFKA_NODE_ID}\n${ids}`);
 }
 
 /** Kafka's form of a random id: 16 bytes in base64, not starting with a dash, which a command line would misread. */
@@ -108,26 +109,8 @@ function newId(): string {
 
 function serverProperties(storage: string, port: number, controllerPort: number): string {
   const settings = {
-    'process.roles': 'broker,controller',
-    'node.id': NODE_ID,
-    'controller.quorum.voters': `${NODE_ID}@127.0.0.1:${controllerPort}`,
-    listeners: `PLAINTEXT://127.0.0.1:${port},CONTROLLER://127.0.0.1:${controllerPort}`,
-    'advertised.listeners': `PLAINTEXT://127.0.0.1:${port}`,
-    'listener.security.protocol.map': 'PLAINTEXT:PLAINTEXT,CONTROLLER:PLAINTEXT',
-    'controller.listener.names': 'CONTROLLER',
-    'inter.broker.listener.name': 'PLAINTEXT',
+    ...brokerSettings({ port, controllerPort, listenOn: '127.0.0.1' }),
     'log.dirs': storage.replaceAll('\\', '\\\\'),
-    'offsets.topic.replication.factor': 1,
-    'offsets.topic.num.partitions': INTERNAL_PARTITIONS,
-    'transaction.state.log.replication.factor': 1,
-    'transaction.state.log.min.isr': 1,
-    'transaction.state.log.num.partitions': INTERNAL_PARTITIONS,
-    'share.coordinator.state.topic.replication.factor': 1,
-    'share.coordinator.state.topic.min.isr': 1,
-    // A consumer that joins alone is assigned at once instead of waiting 3 s for others.
-    'group.initial.rebalance.delay.ms': 0,
-    // The default takes a quarter of the heap before the first message.
-    'log.cleaner.dedupe.buffer.size': 16 * 1024 * 1024,
   };
   return Object.entries(settings)
     .map(([name, value]) => `${name}=${value}\n`)

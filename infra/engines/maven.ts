@@ -10,6 +10,7 @@ export interface Maven {
   command: string;
   javaHome: string;
   env: NodeJS.ProcessEnv;
+  signal: AbortSignal;
 }
 
 /** Puts the jars `group:artifact:version` and everything they need at run time into `target`. */
@@ -51,7 +52,7 @@ async function inScratchProject(
       `${MAVEN_DEPENDENCY_PLUGIN}:${goal}`,
     ];
     const env = { ...maven.env, JAVA_HOME: maven.javaHome };
-    await runCommand(maven.command, args, { env, cwd: scratch, timeoutMs: TIMEOUT_MS });
+    await runCommand(maven.command, args, { env, cwd: scratch, timeoutMs: TIMEOUT_MS, signal: maven.signal });
   } finally {
     await rm(scratch, { recursive: true, force: true });
   }

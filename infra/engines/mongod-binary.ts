@@ -42,7 +42,7 @@ export function wheelFits(): boolean {
 }
 
 /** From MongoDB's own site. Fails within seconds where that cannot be reached. */
-export function downloadedMongod(env: NodeJS.ProcessEnv): Installation {
+export function downloadedMongod(env: NodeJS.ProcessEnv, signal: AbortSignal): Installation {
   return {
     name: downloadedName,
     title: `MongoDB ${MONGODB_VERSION}`,
@@ -50,7 +50,7 @@ export function downloadedMongod(env: NodeJS.ProcessEnv): Installation {
     async fill(directory) {
       const program = fileURLToPath(new URL('./mongod-download.ts', import.meta.url));
       const args = [program, MONGODB_VERSION, directory];
-      const path = await runCommand(process.execPath, args, { env, timeoutMs: DOWNLOAD_TIMEOUT_MS });
+      const path = await runCommand(process.execPath, args, { env, timeoutMs: DOWNLOAD_TIMEOUT_MS, signal });
       await rename(path.trim(), mongodOf(directory));
       await requireToRun(mongodOf(directory));
     },

@@ -9,7 +9,7 @@ const FIRST_BYTE_MS = 10_000;
 const [version, downloadDir] = process.argv.slice(2);
 if (version === undefined || downloadDir === undefined) throw new Error('usage: mongod-download VERSION DIR');
 
-process.env.MONGOMS_MAX_RETRIES = '0';
+process.env.MONGOMS_MAX_RETRIES = '1';
 process.env.MONGOMS_MD5_CHECK = 'true';
 const write = process.stdout.write.bind(process.stdout);
 process.stdout.write = () => true;

@@ -1,12 +1,12 @@
-import { createConnection } from 'node:net';
 import { becomeSoleMember } from '@waybill/shared/stores/sole-member';
 import { type EnginePlace, type RunningEngine, runEngine } from './engine-process.ts';
 import { pollUntil } from './poll.ts';
 import { withFreePorts } from './ports.ts';
 
-const SET_NAME = 'waybill';
+export const SET_NAME = 'waybill';
+const LISTENING = 'Waiting for connections';
 const READY_POLL_MS = 20;
-const PRIMARY_TIMEOUT_MS = 60_000;
+export const PRIMARY_TIMEOUT_MS = 60_000;
 
 /** Starts a replica set of one; resolves with its connection string once it is primary. */
 export function startMongodb(
@@ -27,25 +27,18 @@ export function startMongodb(
           ...['--setParameter', 'diagnosticDataCollectionEnabled=false'],
           ...(failPoints ? ['--setParameter', 'enableTestCommands=1'] : []),
         ],
-        async untilReady(_log, signal) {
-          await pollUntil(() => listens(Number(port)), READY_POLL_MS, signal);
+        async untilReady(log, signal) {
+          // Its own word: whoever listens on the port could be another's.
+          await pollUntil(async () => (await log()).includes(LISTENING), READY_POLL_MS, signal);
           await becomeSoleMember(address, SET_NAME, PRIMARY_TIMEOUT_MS);
         },
       },
       place,
     );
-    return { uri: `mongodb://${address}/?replicaSet=${SET_NAME}`, engine };
+    return { uri: connectionString(address), engine };
   });
 }
 
-function listens(port: number): Promise<boolean> {
-  return new Promise((resolve) => {
-    const socket = createConnection(port, '127.0.0.1');
-    const answer = (open: boolean): void => {
-      socket.destroy();
-      resolve(open);
-    };
-    socket.once('connect', () => answer(true));
-    socket.once('error', () => answer(false));
-  });
+export function connectionString(address: string): string {
+  return `mongodb://${address}/?replicaSet=${SET_NAME}`;
 }

@@ -22,6 +22,13 @@ export const REGISTRY = {
 /** The version asked of mongodb-memory-server's downloader, which checks it against the publisher's checksum. */
 export const MONGODB_VERSION = '8.0.12';
 
+/** What WAYBILL_ENGINES=docker runs. */
+export const IMAGES = {
+  kafka: 'apache/kafka:4.1.1',
+  mongodb: 'mongo:8.0',
+  registry: 'apicurio/apicurio-registry:3.3.3',
+} as const;
+
 export interface PinnedWheel {
   requirement: string;
   file: string;

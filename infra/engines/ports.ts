@@ -2,28 +2,33 @@ import { createServer } from 'node:net';
 
 /** Below the range from which kernels take ports for outgoing connections, so that no connection takes one first. */
 const LOWEST_PORT = 20_000;
-const HIGHEST_PORT = 32_000;
-const ATTEMPTS = 200;
+const RANGE = 12_000;
+/** Launchers that start side by side begin at different places and do not meet. */
+const PORTS_PER_LAUNCHER = 40;
 
-const given = new Set<number>();
+let next = (process.pid * PORTS_PER_LAUNCHER) % RANGE;
 
 /**
- * A TCP port on 127.0.0.1 that nobody listens on and that this process has not been given before.
+ * A TCP port on 127.0.0.1 that nobody listens on and that this process was not given lately.
  * Another process may still take it before it is used: who listens on it must be ready to ask for another.
  */
 export async function freePort(): Promise<number> {
-  for (let attempt = 0; attempt < ATTEMPTS; attempt += 1) {
-    const port = LOWEST_PORT + Math.floor(Math.random() * (HIGHEST_PORT - LOWEST_PORT));
-    if (given.has(port) || !(await canListen(port))) continue;
-    given.add(port);
-    return port;
+  for (let tried = 0; tried < RANGE; tried += 1) {
+    const port = LOWEST_PORT + next;
+    next = (next + 1) % RANGE;
+    if (await canListen(port)) return port;
   }
-  throw new Error(`no free port between ${LOWEST_PORT} and ${HIGHEST_PORT}`);
+  throw new Error(`no free port from ${LOWEST_PORT} to ${LOWEST_PORT + RANGE - 1}`);
 }
 
 /** Thrown by a program whose port was taken between choosing it and listening on it. */
 export class PortTakenError extends Error {
   override readonly name = 'PortTakenError';
+}
+
+/** Whether what a program wrote when it failed says that somebody else listens on its port. */
+export function saysPortTaken(output: string): boolean {
+  return /address already in use|BindException|EADDRINUSE|already bound/i.test(output);
 }
 
 const PORT_RACES = 4;

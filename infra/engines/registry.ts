@@ -11,7 +11,8 @@ import { withFreePorts } from './ports.ts';
 import { runCommand } from './run-command.ts';
 
 const TITLE = `Apicurio registry ${REGISTRY.version}`;
-const READY_POLL_MS = 100;
+const LISTENING = 'Listening on: ';
+const READY_POLL_MS = 50;
 const UNPACK_TIMEOUT_MS = 2 * 60_000;
 
 export const registryInstallationName = `registry-${REGISTRY.version}`;
@@ -25,7 +26,7 @@ export function registryInstallation(maven: Maven): Installation {
       await copyArtifact(maven, REGISTRY.coordinate, directory);
       const archive = join(directory, REGISTRY.archive);
       await requireSha256(archive, REGISTRY.sha256);
-      const options = { env: maven.env, timeoutMs: UNPACK_TIMEOUT_MS };
+      const options = { env: maven.env, timeoutMs: UNPACK_TIMEOUT_MS, signal: maven.signal };
       await runCommand('tar', ['-xzf', archive, '-C', directory], options);
       await rm(archive);
     },
@@ -39,7 +40,7 @@ export function startRegistry(
   place: EnginePlace,
 ): Promise<{ url: string; engine: RunningEngine }> {
   return withFreePorts(2, async ([port, managementPort]) => {
-    const url = `http://127.0.0.1:${port}/apis/ccompat/v7`;
+    const url = registryUrl(Number(port));
     const temporary = join(place.directory, 'tmp');
     await mkdir(temporary, { recursive: true });
     const settings = {
@@ -65,7 +66,11 @@ export function startRegistry(
           ...Object.entries(settings).map(([name, value]) => `-D${name}=${value}`),
           ...['-jar', join(installation, 'quarkus-run.jar')],
         ],
-        untilReady: (_log, signal) => pollUntil(() => answers(`${url}/subjects`), READY_POLL_MS, signal),
+        async untilReady(log, signal) {
+          // Its own word: whoever listens on the port could be another's.
+          await pollUntil(async () => (await log()).includes(LISTENING), READY_POLL_MS, signal);
+          await pollUntil(() => registryAnswers(url), READY_POLL_MS, signal);
+        },
       },
       place,
     );
@@ -73,9 +78,16 @@ export function startRegistry(
   });
 }
 
-async function answers(url: string): Promise<boolean> {
+export function registryUrl(port: number): string {
+  return `http://127.0.0.1:${port}/apis/ccompat/v7`;
+}
+
+/** Whether the Confluent API at that address answers a question that its storage has to answer. */
+export async function registryAnswers(url: string): Promise<boolean> {
   try {
-    return (await fetch(url, { signal: AbortSignal.timeout(2000) })).ok;
+    const answer = await fetch(`${url}/subjects`, { signal: AbortSignal.timeout(2000) });
+    await answer.body?.cancel();
+    return answer.ok;
   } catch {
     return false;
   }

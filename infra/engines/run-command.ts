@@ -9,14 +9,17 @@ export interface RunCommandOptions {
   cwd?: string;
   /** Milliseconds until it is killed and counts as failed. */
   timeoutMs: number;
+  /** Kills it when it aborts. */
+  signal?: AbortSignal | undefined;
 }
 
 /** Runs a command to its end and returns its standard output. Throws with the end of its output when it fails. */
 export async function runCommand(
   command: string,
   args: readonly string[],
-  { env, cwd, timeoutMs }: RunCommandOptions,
+  { env, cwd, timeoutMs, signal: abort }: RunCommandOptions,
 ): Promise<string> {
+  abort?.throwIfAborted();
   const held = await startHeldProcess(command, args, {
     env,
     cwd,
@@ -25,7 +28,6 @@ export async function runCommand(
   });
   let stdout = '';
   let tail = '';
-  const drained = new Promise<void>((resolve) => held.child.once('close', () => resolve()));
   const keep = (text: string): void => {
     tail = (tail + text).slice(-KEPT_OUTPUT_BYTES);
   };
@@ -39,9 +41,12 @@ export async function runCommand(
     timedOut = true;
     held.signal('SIGKILL');
   }, timeoutMs);
+  const kill = (): void => void held.signal('SIGKILL');
+  abort?.addEventListener('abort', kill);
   const { code, signal } = await held.ended;
   clearTimeout(bound);
-  await drained;
+  abort?.removeEventListener('abort', kill);
+  abort?.throwIfAborted();
   if (code === 0) return stdout;
   const how = timedOut ? `took longer than ${timeoutMs / 1000} s` : `ended with ${signal ?? `code ${code}`}`;
   throw new Error(`${basename(command)} ${how}:\n${tail.trim()}`);

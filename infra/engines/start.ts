@@ -1,26 +1,24 @@
-import { mkdir, mkdtemp, rm } from 'node:fs/promises';
-import { tmpdir } from 'node:os';
-import { join, resolve } from 'node:path';
+import { openDataDirectory } from './data-directory.ts';
 import { startEmbedded } from './embedded.ts';
-import { type HandedInEngines, handedInEngines, wantedBeside } from './handed-in.ts';
-import { launcherTether } from './tether.ts';
+import type { StartedEngine, StartedEngines } from './engine-set.ts';
+import { handedInEngines, wantedBeside } from './handed-in.ts';
 
-/** Running engines. `pid` is null for an engine that was handed in or runs in a container. */
+/** Running engines. `pid` is null for one that was handed in or runs in a container; it changes after a restart. */
 export interface Engines {
   /** `brokers` is one "127.0.0.1:port" unless handed in. */
-  kafka: { brokers: string; pid: number | null };
-  /** `uri` names the replica set; its primary is elected. */
-  mongodb: { uri: string; pid: number | null };
+  kafka: { readonly brokers: string; readonly pid: number | null };
+  /** `uri` names the replica set, whose primary is elected. */
+  mongodb: { readonly uri: string; readonly pid: number | null };
   /** `url` is that of the Confluent API, ending in /apis/ccompat/v7 unless handed in. */
-  registry: { url: string; pid: number | null };
-  /** Stops what was started, gracefully, after a bound by force. Idempotent. */
+  registry: { readonly url: string; readonly pid: number | null };
+  /** Stops what was started here: where data is kept gracefully, after a bound by force. Idempotent. */
   stop(): Promise<void>;
 }
 
 export interface StartEnginesOptions {
   /** Engines handed in are used, not started: KAFKA_BROKERS, MONGODB_URI, SCHEMA_REGISTRY_URL. */
   env: NodeJS.ProcessEnv;
-  /** Kept and used again by the next start; without it the data lives in a temporary directory until stop. */
+  /** Kept and used again by the next start; without it data lives in a temporary directory until stop. */
   dataDir?: string;
   /** Lets clients set fail points in MongoDB. For tests. */
   failPoints?: boolean;
@@ -28,14 +26,84 @@ export interface StartEnginesOptions {
   progress: (line: string) => void;
 }
 
+const NOTHING_STARTED: StartedEngines = {
+  kafka: undefined,
+  mongodb: undefined,
+  registry: undefined,
+  stop: () => Promise.resolve(),
+};
+
+/** Between SIGTERM and SIGKILL for an engine whose data is kept, in milliseconds. */
+const GRACE_MS = 10_000;
+
 /**
  * Resolves when all three engines serve. When one cannot be started, what was started is stopped and it rejects:
  * with MissingPrerequisitesError when something has to be installed first. Whatever ends this process, nothing
- * that was started here is left running. An engine that ends by itself is started again in place.
+ * that was started here is left running. An engine that ends by itself is started again, with its ports and data.
  */
 export async function startEngines(options: StartEnginesOptions): Promise<Engines> {
-  const handedIn = handedInEngines(options.env);
+  const { env, failPoints = false, progress } = options;
+  const handedIn = handedInEngines(env);
   const wanted = wantedBeside(handedIn);
-  if (!(wanted.kafka || wanted.mongodb || wanted.registry)) return allHandedIn(handedIn);
+  const kind = engineKind(env);
+  if (kind === 'docker' && options.dataDir !== undefined) {
+    throw new Error(
+      'engines in containers keep no data: WAYBILL_ENGINES=docker and a data directory exclude each other',
+    );
+  }
   const directory = await openDataDirectory(options.dataDir);
+  let started: StartedEngines;
+  try {
+    const graceMs = directory.kept ? GRACE_MS : 0;
+    if (!(wanted.kafka || wanted.mongodb || wanted.registry)) started = NOTHING_STARTED;
+    else if (kind === 'embedded') {
+      started = await startEmbedded(wanted, {
+        env,
+        failPoints,
+        directory: directory.path,
+        graceMs,
+        progress,
+      });
+    } else {
+      // Loaded on demand: the Docker client takes longer to load than everything else here.
+      const { startContainers } = await import('./containers.ts');
+      started = await startContainers(wanted, failPoints, progress);
+    }
+  } catch (error) {
+    await directory.close();
+    throw error;
+  }
+
+  let stopped: Promise<void> | undefined;
+  async function stopAll(): Promise<void> {
+    await started.stop();
+    await directory.close();
+  }
+  return {
+    kafka: withPid(started.kafka, { brokers: started.kafka?.address ?? handedIn.kafka ?? '' }),
+    mongodb: withPid(started.mongodb, { uri: started.mongodb?.address ?? handedIn.mongodb ?? '' }),
+    registry: withPid(started.registry, { url: started.registry?.address ?? handedIn.registry ?? '' }),
+    stop() {
+      stopped ??= stopAll();
+      return stopped;
+    },
+  };
+}
+
+function engineKind({ WAYBILL_ENGINES: kind = '' }: NodeJS.ProcessEnv): 'embedded' | 'docker' {
+  if (kind === 'docker') return 'docker';
+  if (kind === '' || kind === 'embedded') return 'embedded';
+  throw new Error(`WAYBILL_ENGINES must be "embedded" or "docker", not "${kind}"`);
+}
+
+function withPid<Address extends object>(
+  started: StartedEngine | undefined,
+  address: Address,
+): Address & { readonly pid: number | null } {
+  return {
+    ...address,
+    get pid() {
+      return started?.pid ?? null;
+    },
+  };
 }

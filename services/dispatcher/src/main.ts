@@ -13,13 +13,11 @@ import { SubscriberStore } from '@waybill/shared/stores/subscribers';
 import { createLogger } from '@waybill/shared/telemetry/logger';
 import { dispatcherEnvironment } from './config.ts';
 import { createSender } from './delivery/send.ts';
-import { Dispatch } from './dispatch.ts';
+import { Dispatch, MAX_IN_FLIGHT } from './dispatch.ts';
 import { Lanes } from './lanes/lanes.ts';
 import { onCommands } from './on-commands.ts';
 import { Settler } from './settler.ts';
 
-/** As many as one subscriber may have requests under way. */
-const MAX_CONNECTIONS_PER_ORIGIN = 500;
 /** How long requests under way may take to end when the process stops, in milliseconds. */
 const DRAIN_MS = 5_000;
 
@@ -38,7 +36,7 @@ runService(async ({ resources, fail }) => {
   const sender = createSender({
     policy: config.WAYBILL_EGRESS_ALLOW,
     userAgent: 'Waybill/0.1.0',
-    connectionsPerOrigin: MAX_CONNECTIONS_PER_ORIGIN,
+    connectionsPerOrigin: MAX_IN_FLIGHT,
   });
   resources.add('sender', () => sender.close());
 

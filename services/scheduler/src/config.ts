@@ -2,14 +2,18 @@ import { commonEnvironment, sharedEnvironment } from '@waybill/shared/config/env
 import { CronPattern } from 'croner';
 import { z } from 'zod';
 
-const cron = z.string().superRefine((pattern, context) => {
+const cron = z
+  .string()
+  .refine(isCronPattern, 'must be a cron pattern of six fields, seconds first, such as "*/5 * * * * *"');
+
+function isCronPattern(text: string): boolean {
   try {
-    new CronPattern(pattern);
-    if (pattern.trim().split(/\s+/).length !== 6) throw new Error('needs six fields, seconds first');
-  } catch (error) {
-    context.addIssue({ code: 'custom', message: error instanceof Error ? error.message : String(error) });
+    new CronPattern(text);
+    return text.trim().split(/\s+/).length === 6;
+  } catch {
+    return false;
   }
-});
+}
 
 export const schedulerEnvironment = {
   ...commonEnvironment,

@@ -42,7 +42,10 @@ function checkHistory({ state, transitions }: DeliveryRow, report: Report): void
       report(rule, `${entry.from} → ${entry.to} is in no table`);
     }
     if (before && entry.at < before.at)
-      report(rule, `${entry.to} is earlier than the ${before.to} before it`);
+      report(
+        rule,
+        `${entry.to} is ${before.at.getTime() - entry.at.getTime()} ms earlier than the ${before.to} before it`,
+      );
   });
   const last = transitions.at(-1);
   if (last?.to !== state) report(rule, `the row is ${state} and its history ends with ${last?.to}`);

@@ -24,23 +24,31 @@ const list = (text: string) =>
     .map((item) => item.trim())
     .filter((item) => item !== '');
 
-const brokers = z.string().transform((text, context) => {
-  const items = list(text);
-  const bad = items.filter((item) => !/^(\[[0-9a-fA-F:]+\]|[^:\s]+):\d{1,5}$/.test(item));
-  if (items.length === 0 || bad.length > 0) {
-    context.addIssue({
-      code: 'custom',
-      message: `must be host:port, comma separated${bad[0] ? `; "${bad[0]}" is not` : ''}`,
+/** A list of which every faulty entry is named by its place: an entry itself may hold a credential. */
+const entries = <Entry>(read: (entry: string) => Entry | null, fault: string) =>
+  z.string().transform((text, context): Entry[] => {
+    const items = list(text);
+    if (items.length === 0) context.addIssue({ code: 'custom', message: 'must hold at least one entry' });
+    return items.flatMap((item, index) => {
+      const entry = read(item);
+      if (entry !== null) return [entry];
+      context.addIssue({ code: 'custom', message: `entry ${index + 1} ${fault}` });
+      return [];
     });
-  }
-  return items;
-});
+  });
+
+const brokers = entries((entry) => {
+  const port = /^(?:\[[0-9a-fA-F:]+\]|[^:@/\s]+):(\d{1,5})$/.exec(entry)?.[1];
+  return port !== undefined && Number(port) >= 1 && Number(port) <= 65_535 ? entry : null;
+}, 'must be host:port');
 
 /** Fewer characters than this can be guessed. */
 const MIN_SECRET_LENGTH = 16;
 
-const apiKeys = z.string().transform((text, context): ApiKey[] =>
-  list(text).flatMap((entry, index) => {
+const apiKeys = z.string().transform((text, context): ApiKey[] => {
+  const items = list(text);
+  if (items.length === 0) context.addIssue({ code: 'custom', message: 'must hold at least one entry' });
+  return items.flatMap((entry, index) => {
     const [name = '', role = '', ...rest] = entry.split(':');
     const secret = rest.join(':');
     const fault =
@@ -54,32 +62,32 @@ const apiKeys = z.string().transform((text, context): ApiKey[] =>
     if (!fault) return [{ name, role: role as Role, secret }];
     context.addIssue({ code: 'custom', message: `entry ${index + 1} must be name:role:secret and ${fault}` });
     return [];
-  }),
-);
-
-const secretKeys = z.string().transform((text, context) => {
-  const items = list(text);
-  if (items.length === 0) context.addIssue({ code: 'custom', message: 'must hold at least one kid:key' });
-  return items.flatMap((entry, index) => {
-    const match = /^([A-Za-z0-9_-]{1,64}):([A-Za-z0-9+/_-]+={0,2})$/.exec(entry);
-    const key = Buffer.from(match?.[2] ?? '', 'base64');
-    if (match?.[1] && key.length === 32) return [{ kid: match[1], key }];
-    context.addIssue({
-      code: 'custom',
-      message: `entry ${index + 1} must be kid:key, the key 32 bytes in base64`,
-    });
-    return [];
   });
 });
 
+const secretKeys = entries((entry) => {
+  const match = /^([A-Za-z0-9_-]{1,64}):([A-Za-z0-9+/_-]+={0,2})$/.exec(entry);
+  const key = Buffer.from(match?.[2] ?? '', 'base64');
+  return match?.[1] && key.length === 32 ? { kid: match[1], key } : null;
+}, 'must be kid:key, the key 32 bytes in base64');
+
 const egressAllow = z.string().transform((text, context) => {
-  try {
-    return parseEgressPolicy(text);
-  } catch (error) {
-    context.addIssue({ code: 'custom', message: error instanceof Error ? error.message : String(error) });
-    return z.NEVER;
-  }
+  list(text).forEach((entry, index) => {
+    if (readsAsEgressPolicy(entry)) return;
+    const message = `entry ${index + 1} must be a host, address or CIDR range, with an optional port`;
+    context.addIssue({ code: 'custom', message });
+  });
+  return context.issues.length > 0 ? z.NEVER : parseEgressPolicy(text);
 });
+
+function readsAsEgressPolicy(entry: string): boolean {
+  try {
+    parseEgressPolicy(entry);
+    return true;
+  } catch {
+    return false;
+  }
+}
 
 const url = z.url({ protocol: /^https?$/ });
 

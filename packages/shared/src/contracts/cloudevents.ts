@@ -31,6 +31,23 @@ export const cloudEventAsStatusEvent = cloudEvent.transform(({ data, id, subject
   ...data,
 }));
 
+/** The attribute of the envelope that each field is taken from when `data` does not say it. */
+const ENVELOPE: Readonly<Record<string, string>> = {
+  shipmentId: 'subject',
+  status: 'type',
+  occurredAt: 'time',
+  eventId: 'id',
+};
+
+/** Where a field of the status event stands in the CloudEvent it was read from. */
+export function pathInCloudEvent(raw: unknown, path: readonly PropertyKey[]): readonly PropertyKey[] {
+  const [field, ...rest] = path;
+  const { data, ...envelope } = (raw ?? {}) as { data?: object };
+  const attribute = typeof field === 'string' ? ENVELOPE[field] : undefined;
+  const inData = field === undefined || attribute === undefined || Object.hasOwn(data ?? {}, field);
+  return inData || !Object.hasOwn(envelope, attribute) ? ['data', ...path] : [attribute, ...rest];
+}
+
 /**
  * What a subscriber receives: the event alone, CloudEvents 1.0 structured. Rendered once and stored, so that
  * every subscriber and every attempt gets the same bytes, also after an upgrade.

@@ -41,11 +41,12 @@ describe('dates', () => {
     expect(parseRetryAfter('Wed Nov 16 08:49:37 1994', INSTANT + 10 * DAY - 5000)).toBe(5000);
   });
 
-  it('takes a two-digit year for the nearest one, at most 50 years ahead', () => {
+  it('takes a two-digit year for the next one that ends so', () => {
     const endOf1999 = Date.UTC(1999, 11, 31, 23, 59, 58);
-    expect(parseRetryAfter('Saturday, 01-Jan-00 00:00:00 GMT', endOf1999)).toBeNull();
+    expect(parseRetryAfter('Saturday, 01-Jan-00 00:00:00 GMT', endOf1999)).toBe(2000);
     const start2026 = Date.UTC(2026, 0, 1);
     expect(parseRetryAfter('Thursday, 01-Jan-26 00:00:09 GMT', start2026)).toBe(9000);
+    expect(parseRetryAfter('Wednesday, 31-Dec-25 23:59:59 GMT', start2026)).toBeNull();
     expect(parseRetryAfter('Friday, 01-Jan-99 00:00:09 GMT', start2026)).toBeNull();
   });
 
@@ -79,8 +80,8 @@ describe('nothing to obey', () => {
     'Sun, 6 Nov 1994 08:49:37 GMT',
     'Sun, 06 Nov 1994 08:49:37 EST',
     'Sun, 06 Nov 1994 08:49:37',
-    'Sun, 31 Feb 2094 08:49:37 GMT',
-    'Sun, 00 Nov 1994 08:49:37 GMT',
+    'Thu, 31 Nov 1994 08:49:37 GMT',
+    'Wed, 00 Dec 1994 08:49:37 GMT',
     'Sun, 06 Nov 1994 24:49:37 GMT',
     'Sun, 06 Nov 1994 08:60:37 GMT',
     'Sun, 06 Nov 1994 08:49:61 GMT',

@@ -25,12 +25,14 @@ export const RETRY_AFTER_CAP_MS = 24 * 60 * 60 * 1000;
 /** Beyond this (30 days, in milliseconds) a value is a mistake, not a wish: it is ignored instead of capped. */
 const NONSENSE_MS = 30 * 24 * 60 * 60 * 1000;
 
-/** RFC 9110, 5.6.7: a two-digit year more than 50 years ahead means the one a century before. */
+/**
+ * A two-digit year is the next one that ends so, this year included. RFC 9110, 5.6.7 puts it in the past when that is
+ * more than 50 years ahead; there is no need to: both ask for nothing.
+ */
 function fullYear(digits: string, now: number): number {
   if (digits.length === 4) return Number(digits);
   const thisYear = new Date(now).getUTCFullYear();
-  const year = thisYear - (thisYear % 100) + Number(digits);
-  return year > thisYear + 50 ? year - 100 : year;
+  return thisYear + ((((Number(digits) - thisYear) % 100) + 100) % 100);
 }
 
 /** Milliseconds since the epoch, or null when the text is not an HTTP date or names no real instant. */
@@ -43,8 +45,8 @@ function parseHttpDate(text: string, now: number): number | null {
     const time = [Number(hour), Number(minute), Number(second)] as const;
     // 60 is a leap second; Date.UTC carries it, and any other excess, over to the next unit.
     if (time[0] > 23 || time[1] > 59 || time[2] > 60) return null;
-    const midnight = new Date(Date.UTC(...date));
-    if (midnight.getUTCMonth() !== date[1] || midnight.getUTCDate() !== date[2]) return null;
+    // A day that the month does not have comes out as another day.
+    if (new Date(Date.UTC(...date)).getUTCDate() !== date[2]) return null;
     return Date.UTC(...date, ...time);
   }
   return null;
@@ -57,7 +59,7 @@ function parseHttpDate(text: string, now: number): number | null {
  * than 30 days). Never throws, never NaN, never negative.
  *
  * @param value the raw field value, null when absent
- * @param now milliseconds since the epoch, by the clock of this process when the response came
+ * @param now when the response came, milliseconds since the epoch
  */
 export function parseRetryAfter(
   value: string | null,

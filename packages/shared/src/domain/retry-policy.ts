@@ -21,10 +21,10 @@ const DEFAULT_SCHEDULE_MS = [
 /** Milliseconds before every attempt after those. */
 const DEFAULT_LAST_DELAY_MS = 10 * HOUR;
 
-export const DEFAULT_MAX_ATTEMPTS = 12;
+const DEFAULT_MAX_ATTEMPTS = 12;
 
 /** Total time for a delivery from its first attempt, in milliseconds: 72 h. */
-export const DEFAULT_MAX_ELAPSED_MS = 72 * HOUR;
+const DEFAULT_MAX_ELAPSED_MS = 72 * HOUR;
 
 /** Share of the delay that may be added by default. */
 const DEFAULT_JITTER = 0.2;
@@ -38,15 +38,15 @@ const SLOW_STEPS = 3;
 /** Past this many doublings every delay is at its ceiling; it keeps 2 ** n finite. */
 const MAX_DOUBLINGS = 40;
 
-export type Backoff = ExponentialBackoff | BackoffSchedule;
+type Backoff = ExponentialBackoff | BackoffSchedule;
 
-export interface BackoffSchedule {
+interface BackoffSchedule {
   /** Delay before the second attempt, the third, …, milliseconds; the last one repeats. Never empty. */
   readonly delaysMs: readonly number[];
   readonly jitter: number;
 }
 
-export interface ExponentialBackoff {
+interface ExponentialBackoff {
   /** Delay before the second attempt, milliseconds; it doubles with each further one. */
   readonly initialMs: number;
   /** The delay grows no further than this, milliseconds (jitter and `Retry-After` may still add to it). */

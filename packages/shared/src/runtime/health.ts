@@ -4,6 +4,7 @@ import express, { type Express } from 'express';
 import { register } from 'prom-client';
 
 const CHECK_TIMEOUT_MS = 2_000;
+const DROP_IDLE_EVERY_MS = 20;
 
 /** One thing a service needs. Throws, or takes too long, when it is not there. */
 export type Check = (timeoutMs: number) => Promise<unknown>;
@@ -58,8 +59,10 @@ export async function listen(app: Express, port: number): Promise<Listening> {
     close: async () => {
       const closed = Promise.withResolvers<void>();
       server.close(() => closed.resolve());
-      server.closeIdleConnections();
+      // A connection whose request was under way is kept alive after it, and nobody closes it then.
+      const dropping = setInterval(() => server.closeIdleConnections(), DROP_IDLE_EVERY_MS);
       await closed.promise;
+      clearInterval(dropping);
     },
   };
 }

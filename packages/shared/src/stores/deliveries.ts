@@ -223,6 +223,7 @@ export class DeliveryStore {
         dueInMs: visibilityMs,
         set: { runId: { $literal: runId }, lease: '$$REMOVE', heldFor: '$$REMOVE' },
       }),
+      { hint: '_id_' },
     );
     return this.#deliveries.find({ _id: { $in: ids }, runId, state: 'queued' }, COMMAND_FIELDS).toArray();
   }
@@ -264,6 +265,7 @@ export class DeliveryStore {
     const { modifiedCount } = await this.#deliveries.updateMany(
       { subscriberId, state: { $in: TRANSITIONS.cancel.from }, dueAt: { $gt: new Date(0) } },
       transition('cancel', { cause, reason }),
+      { hint: 'due_of_subscriber' },
     );
     return modifiedCount;
   }

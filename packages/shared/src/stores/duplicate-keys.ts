@@ -1,6 +1,14 @@
-import { type AnyBulkWriteOperation, type Collection, type Document, MongoBulkWriteError } from 'mongodb';
+import {
+  type AnyBulkWriteOperation,
+  type Collection,
+  type Document,
+  MongoBulkWriteError,
+  MongoError,
+} from 'mongodb';
 
 const DUPLICATE_KEY = 11_000;
+/** How often a write is made again that the database says lost against another and may simply be repeated. */
+const MAX_REPEATS = 5;
 
 /**
  * Inserts rows in one unordered write and leaves those alone whose key exists already.
@@ -14,17 +22,30 @@ export async function insertMissing<Row extends Document>(
 ): Promise<Set<number>> {
   if (rows.length === 0) return new Set();
   const inserts = rows.map((document) => ({ insertOne: { document } })) as AnyBulkWriteOperation<Row>[];
-  try {
-    await collection.bulkWrite(inserts, { ordered: false });
-    return new Set();
-  } catch (error) {
-    if (!(error instanceof MongoBulkWriteError)) throw error;
-    const faults = Array.isArray(error.writeErrors) ? error.writeErrors : [error.writeErrors];
-    const onlyDuplicates =
-      faults.length > 0 &&
-      faults.every((fault) => fault.code === DUPLICATE_KEY) &&
-      !error.result.getWriteConcernError();
-    if (!onlyDuplicates) throw error;
-    return new Set(faults.map((fault) => fault.index));
+  for (let repeats = 0; ; repeats++) {
+    try {
+      await collection.bulkWrite(inserts, { ordered: false });
+      return new Set();
+    } catch (error) {
+      if (repeats < MAX_REPEATS && isTransient(error)) continue;
+      return duplicatesOf(error);
+    }
   }
+}
+
+/** Repeating is safe here: what the first try inserted, the next finds. */
+function isTransient(error: unknown): boolean {
+  return error instanceof MongoError && error.hasErrorLabel('TransientTransactionError');
+}
+
+/** @throws the error unless duplicate keys are all that is wrong. */
+function duplicatesOf(error: unknown): Set<number> {
+  if (!(error instanceof MongoBulkWriteError)) throw error;
+  const faults = Array.isArray(error.writeErrors) ? error.writeErrors : [error.writeErrors];
+  const onlyDuplicates =
+    faults.length > 0 &&
+    faults.every((fault) => fault.code === DUPLICATE_KEY) &&
+    !error.result.getWriteConcernError();
+  if (!onlyDuplicates) throw error;
+  return new Set(faults.map((fault) => fault.index));
 }

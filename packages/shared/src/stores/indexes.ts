@@ -18,8 +18,12 @@ const INDEXES: Readonly<Record<string, readonly Index[]>> = {
     { key: { shipmentId: 1, subscriberId: 1, eventVersion: 1 }, options: { name: 'identity', unique: true } },
     { key: { dueAt: 1 }, options: { name: 'due', sparse: true } },
     {
-      key: { subscriberId: 1, state: 1, dueAt: 1 },
+      key: { subscriberId: 1, tried: 1, state: 1, dueAt: 1 },
       options: { name: 'lane', partialFilterExpression: OPEN },
+    },
+    {
+      key: { subscriberId: 1, dueAt: 1 },
+      options: { name: 'due_of_subscriber', partialFilterExpression: OPEN },
     },
     { key: { runId: 1 }, options: { name: 'run', partialFilterExpression: OPEN } },
     { key: { createdAt: -1, _id: -1 }, options: { name: 'newest' } },

@@ -145,7 +145,7 @@ export class LeaseStore {
                 { state: 'pending', dueAt: { $gt: new Date(0), $lte: now } },
               ],
             },
-            { projection: { shipmentId: 1 } },
+            { projection: { shipmentId: 1 }, hint: 'lane' },
           )
           .sort({ dueAt: 1 })
           .limit(limit)

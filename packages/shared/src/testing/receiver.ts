@@ -199,7 +199,10 @@ class Receiver implements AsyncDisposable {
 
 export type { Receiver };
 
-/** Starts a receiver on a free loopback port. Left to itself it answers 200 with an empty body. */
+/**
+ * Starts a receiver on a free loopback port. Left to itself it answers 200 with an empty body. It keeps every request in
+ * memory until it is dropped.
+ */
 export async function startReceiver(
   script: Script = { status: 200 },
   options: ReceiverOptions = {},

@@ -62,9 +62,10 @@ export function conclude(
 
   const failures = row.failures + (counts ? 1 : 0);
   const since = row.replayedAt ?? row.attempts[0]?.claimedAt ?? now;
+  const tries = row.attempts.filter(({ claimedAt }) => claimedAt >= since).length;
   const next = nextAttemptDelay({
     failures,
-    uncounted: row.attemptCount - failures,
+    uncounted: tries - failures,
     policy,
     verdict,
     retryAfterMs,

@@ -116,6 +116,7 @@ describe('a request that waits for a connection', () => {
     await stuck;
     expect((await sender.send(request(receiver.url('/next')))).observation.kind).toBe('response');
     expect(receiver.requests.map(({ path }) => path)).toEqual(['/stuck', '/next']);
+    expect(receiver.connections).toHaveLength(2);
   });
 
   it('is served when the one before it is over', async () => {

@@ -29,7 +29,7 @@ export function sharedLookup(lookup: Lookup): Lookup {
 /** The system's resolver, with its order of addresses. */
 export const systemLookup: Lookup = (hostname) => resolve(hostname, { all: true });
 
-export interface GuardOptions {
+interface GuardOptions {
   readonly policy: EgressPolicy;
   readonly lookup: Lookup;
   /** The port connections will be made to. */
@@ -103,8 +103,10 @@ export function createGuardedConnector(options: GuardOptions): buildConnector.co
       process.nextTick(callback, new SendFailure('egress_blocked', problem), null);
       return;
     }
+    let connecting = true;
     let tcpConnected = false;
     const socket = connect(target, (...result) => {
+      connecting = false;
       clearTimeout(timer);
       if (result[0] === null) callback(...result);
       else callback(connectFailure(result[0], tcpConnected), null);
@@ -112,11 +114,13 @@ export function createGuardedConnector(options: GuardOptions): buildConnector.co
     socket.once('connect', () => {
       tcpConnected = true;
     });
-    const timer = setTimeout(() => {
+    const onTimeout = () => {
+      if (!connecting) return;
       const stage = tcpConnected ? 'TLS handshake' : 'TCP connection';
-      socket.destroy(
-        new SendFailure('connect_timeout', `${stage} not finished within ${connectTimeoutMs} ms`),
-      );
-    }, connectTimeoutMs);
+      const detail = `${stage} not finished within ${connectTimeoutMs} ms`;
+      socket.destroy(new SendFailure('connect_timeout', detail));
+    };
+    // After a stall of the process timers run before sockets are looked at: what has happened by then counts.
+    const timer = setTimeout(() => setImmediate(onTimeout), connectTimeoutMs);
   };
 }

@@ -3,7 +3,7 @@ import type { Dispatcher } from 'undici';
 import { exchangeFailure, SendFailure } from './send-failure.ts';
 
 /** Bytes of a response body that are read; then the connection is dropped and the status counts. */
-export const MAX_BODY_BYTES = 16 * 1024;
+const MAX_BODY_BYTES = 16 * 1024;
 
 /** What an attempt to send saw. Times are performance.now() milliseconds. */
 export interface SendResult {
@@ -55,10 +55,6 @@ export class Exchange implements Dispatcher.DispatchHandler {
     const { promise, resolve } = Promise.withResolvers<SendResult>();
     this.result = promise;
     this.#resolve = resolve;
-  }
-
-  get settled(): boolean {
-    return this.#settled;
   }
 
   /** Ends the exchange with a failure of our own, such as the deadline. The connection, if it has one, is dropped. */

@@ -39,7 +39,7 @@ export function connectFailure(error: unknown, tcpConnected: boolean): SendFailu
 }
 
 /** What was received of the response before it failed. */
-export interface Progress {
+interface Progress {
   /** The final status once the head was complete, else null. */
   readonly statusCode: number | null;
   /** Bytes of any kind that came after the request was written. */

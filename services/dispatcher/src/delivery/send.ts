@@ -97,7 +97,8 @@ class UndiciSender implements Sender {
       if (signal?.aborted) throw new SendFailure('aborted', 'taken back before it began');
       pool = this.#poolFor(url, request);
     } catch (error) {
-      exchange.fail(error instanceof SendFailure ? error : new SendFailure('request_invalid', String(error)));
+      if (!(error instanceof SendFailure)) throw error;
+      exchange.fail(error);
       return exchange.result;
     }
 
@@ -106,10 +107,10 @@ class UndiciSender implements Sender {
       exchange.fail(failure);
     };
     const onAbort = () => end(new SendFailure('aborted', 'taken back by the caller'));
-    const deadline = setTimeout(
-      () => end(new SendFailure('timeout', `no complete response within ${request.timeoutMs} ms`)),
-      request.timeoutMs,
-    );
+    const onDeadline = () =>
+      end(new SendFailure('timeout', `no complete response within ${request.timeoutMs} ms`));
+    // After a stall of the process timers run before sockets are read: what has arrived by then is read first.
+    const deadline = setTimeout(() => setImmediate(onDeadline), request.timeoutMs);
     signal?.addEventListener('abort', onAbort, { once: true });
     this.#underway.add(exchange);
     pool.run(exchange);

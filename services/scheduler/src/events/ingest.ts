@@ -21,6 +21,14 @@ export interface Entry {
   readonly path: string;
 }
 
+/** How entries are written: a plain event or a CloudEvent. */
+export interface EntryFormat {
+  /** Reads an entry as the raw material of a status event. */
+  readonly schema: z.ZodType<unknown>;
+  /** Where a field of the status event stands in the entry. */
+  readonly locate: (raw: unknown, path: readonly PropertyKey[]) => readonly PropertyKey[];
+}
+
 type Valid = { readonly event: StatusEvent; readonly row: NonNullable<ReturnType<typeof eventRow>> };
 
 /**
@@ -29,16 +37,15 @@ type Valid = { readonly event: StatusEvent; readonly row: NonNullable<ReturnType
  * decides between two contents posted at the same instant; a row that was never published is published by the
  * next post of the same event or by the dispatch tick, whichever comes first.
  *
- * @param schema reads an entry: a plain event or a CloudEvent.
  * @throws KafkaUnavailableError if Kafka did not confirm. Posting again is safe.
  */
 export async function ingest(
   entries: readonly Entry[],
-  schema: z.ZodType<unknown>,
+  format: EntryFormat,
   { events, producer, clock, namingKey }: IngestDeps,
 ): Promise<IngestResult[]> {
   const now = clock.now();
-  const read = entries.map((entry) => readEntry(entry, schema, namingKey, now));
+  const read = entries.map((entry) => readEntry(entry, format, namingKey, now));
   const valid = read.filter((item): item is Valid => 'row' in item);
   const stored = await events.insert(
     valid.map(({ row }) => row),
@@ -57,17 +64,20 @@ export async function ingest(
 
 function readEntry(
   { raw, path }: Entry,
-  schema: z.ZodType<unknown>,
+  { schema, locate }: EntryFormat,
   namingKey: Buffer,
   now: Date,
 ): Valid | IngestResult {
   const opened = schema.safeParse(raw);
   const parsed = opened.success ? statusEvent.safeParse(opened.data) : opened;
   if (!parsed.success) {
+    const faults = opened.success
+      ? faultsOf(parsed.error, path, (below) => locate(raw, below))
+      : faultsOf(parsed.error, path);
     return {
-      ...nameOf(raw),
+      ...nameOf(opened.data ?? raw),
       result: 'invalid',
-      problem: problem('invalid', undefined, faultsOf(parsed.error, path)),
+      problem: problem('invalid', undefined, faults),
     };
   }
   const event = parsed.data as StatusEvent;

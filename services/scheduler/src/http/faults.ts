@@ -1,19 +1,30 @@
 import type { Fault } from '@waybill/shared/domain/errors';
 import type { z } from 'zod';
 
-/** Every fault that zod found, each with its JSON path below `root`. */
-export function faultsOf(error: z.ZodError, root: string): Fault[] {
+type Path = readonly PropertyKey[];
+
+/**
+ * Every fault that zod found, each with its JSON path below `root`.
+ *
+ * @param locate where a path stands in what the caller sent, if that was read as something else.
+ */
+export function faultsOf(
+  error: z.ZodError,
+  root: string,
+  locate: (path: Path) => Path = (path) => path,
+): Fault[] {
+  const at = (path: Path) => root + jsonPath(locate(path));
   return error.issues.flatMap((issue) => {
-    const path = root + jsonPath(issue.path);
-    if (issue.code !== 'unrecognized_keys') return [{ path, message: issue.message }];
+    const { path, message } = issue;
+    if (issue.code !== 'unrecognized_keys') return [{ path: at(path), message }];
     return issue.keys.map((key) => ({
-      path: path + jsonPath([key]),
+      path: at([...path, key]),
       message: 'is not a field that is known here',
     }));
   });
 }
 
-function jsonPath(segments: readonly PropertyKey[]): string {
+function jsonPath(segments: Path): string {
   return segments
     .map((segment) => {
       if (typeof segment === 'number') return `[${segment}]`;

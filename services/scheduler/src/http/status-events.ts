@@ -2,13 +2,14 @@ import {
   CLOUDEVENT_BATCH_MEDIA_TYPE,
   CLOUDEVENT_MEDIA_TYPE,
   cloudEventAsStatusEvent,
+  pathInCloudEvent,
 } from '@waybill/shared/contracts/cloudevents';
 import type { IngestResult } from '@waybill/shared/contracts/http-api';
 import { MAX_EVENT_BYTES, MAX_EVENTS_PER_REQUEST } from '@waybill/shared/contracts/status-event';
 import { type Problem, ProblemError, problem } from '@waybill/shared/domain/errors';
 import { type Request, Router } from 'express';
 import { z } from 'zod';
-import { type Entry, type IngestDeps, ingest } from '../events/ingest.ts';
+import { type Entry, type EntryFormat, type IngestDeps, ingest } from '../events/ingest.ts';
 import type { authentication } from './authentication.ts';
 import { jsonBody, mediaType, rawBody } from './body.ts';
 import { sendProblem } from './problems.ts';
@@ -16,13 +17,14 @@ import { sendProblem } from './problems.ts';
 /** Room for as many events as a request may hold, each as large as it may be. */
 const MAX_BODY_BYTES = MAX_EVENTS_PER_REQUEST * MAX_EVENT_BYTES;
 
-const plainEvent = z.unknown();
+const PLAIN: EntryFormat = { schema: z.unknown(), locate: (_raw, path) => path };
+const CLOUDEVENT: EntryFormat = { schema: cloudEventAsStatusEvent, locate: pathInCloudEvent };
 
 export function statusEventRoutes(allow: ReturnType<typeof authentication>, deps: IngestDeps): Router {
   const router = Router();
   router.post('/', allow('ingest'), rawBody(MAX_BODY_BYTES), async (request, response) => {
-    const schema = schemaOf(request);
-    const results = await ingest(entriesOf(jsonBody(request)), schema, deps);
+    const format = formatOf(request);
+    const results = await ingest(entriesOf(jsonBody(request)), format, deps);
     const failure = failureOf(results);
     if (failure) sendProblem(response, failure, { results });
     else response.status(202).json({ results });
@@ -30,13 +32,13 @@ export function statusEventRoutes(allow: ReturnType<typeof authentication>, deps
   return router;
 }
 
-function schemaOf(request: Request): z.ZodType<unknown> {
+function formatOf(request: Request): EntryFormat {
   switch (mediaType(request)) {
     case 'application/json':
-      return plainEvent;
+      return PLAIN;
     case CLOUDEVENT_MEDIA_TYPE:
     case CLOUDEVENT_BATCH_MEDIA_TYPE:
-      return cloudEventAsStatusEvent;
+      return CLOUDEVENT;
     default:
       throw new ProblemError(
         'unsupported_media_type',

@@ -1,0 +1,123 @@
+import { type Stack, startStack } from '@waybill/infra/stack/start';
+import { renderAudit } from './audit.ts';
+import { SHIPMENTS, sampleEvents, shipmentIdOf } from './events.ts';
+import { play, readRecord, type Scene } from './play.ts';
+import type { Progress } from './progress.ts';
+import { reconcile } from './reconcile.ts';
+import { type Received, SampleSubscriber } from './sample-subscriber.ts';
+import { SAMPLES } from './subscribers.ts';
+import { renderSummary, renderVerdict } from './summary.ts';
+import { invitation } from './try-it.ts';
+import { WaybillApi } from './waybill-api.ts';
+
+export interface DemoOptions {
+  /** End after the audit instead of serving on until `signal`. */
+  readonly once: boolean;
+  readonly env: NodeJS.ProcessEnv;
+  readonly signal: AbortSignal;
+  readonly progress: Progress;
+  /** For what people are to keep: the audit, the summary. */
+  readonly print: (text: string) => void;
+}
+
+/**
+ * The whole demo, from nothing to nothing: whatever way it ends, what it started is stopped by then.
+ *
+ * @returns whether every delivery became terminal and the record agrees with what the subscribers counted.
+ * @throws the reason of `signal` when that ends it early, or why something could not be started.
+ */
+export async function runDemo(options: DemoOptions): Promise<boolean> {
+  const { once, env, progress, print } = options;
+  await using resources = new AsyncDisposableStack();
+  const subscribers = await Promise.all(SAMPLES.map((sample) => new SampleSubscriber(sample).listen()));
+  for (const subscriber of subscribers) resources.defer(() => subscriber.close());
+  print(introduction());
+
+  progress.show('starting engines and services');
+  const stack = await startStack({ env: letThrough(env, subscribers), progress: progress.note });
+  resources.defer(() => stack.stop());
+  const failed = new AbortController();
+  void stack.failed.then((error) => failed.abort(error));
+  const signal = AbortSignal.any([options.signal, failed.signal]);
+
+  const api = apiOf(stack);
+  if (env.MONGODB_URI) resources.defer(() => removeSubscribers(api, progress));
+  const events = sampleEvents(await freeNumber(api));
+  const scene: Scene = { api, subscribers, events, show: progress.show, signal };
+  const good = await tell(scene, print, progress);
+  if (once || !good) return good;
+
+  print(invitation(api, await readRecord(scene), subscribers));
+  for (const subscriber of subscribers) {
+    subscriber.onReceived = (received) => print(`${receipt(subscriber.sample.id, received)}\n`);
+  }
+  await aborted(signal);
+  if (failed.signal.aborted) throw failed.signal.reason;
+  return true;
+}
+
+/** Plays, and prints what came of it. */
+async function tell(scene: Scene, print: (text: string) => void, progress: Progress): Promise<boolean> {
+  const open = await play(scene).catch((error: unknown) => {
+    scene.signal.throwIfAborted();
+    throw error;
+  });
+  const record = await readRecord(scene);
+  const counts = scene.subscribers.map(({ sample, received }) => ({
+    subscriberId: sample.id,
+    received: [...received],
+  }));
+  // What is under way is not on record yet, so there is nothing to compare.
+  const discrepancies = open.length > 0 ? [] : reconcile(record, scene.events, counts);
+  progress.clear();
+  print(`\n${renderAudit(record, scene.events)}\n${renderSummary(record, counts)}\n`);
+  print(`${renderVerdict(record, counts, open, discrepancies)}\n`);
+  return open.length === 0 && discrepancies.length === 0;
+}
+
+function introduction(): string {
+  const events = sampleEvents(1).length;
+  const subscribers = SAMPLES.map(({ id, about }) => `  ${id.padEnd(16)}${about}\n`).join('');
+  return `${events} status events of ${SHIPMENTS} shipments, for these subscribers:\n\n${subscribers}\n`;
+}
+
+/** The environment with every sample subscriber, and nothing else, let through the egress guard besides. */
+function letThrough(env: NodeJS.ProcessEnv, subscribers: readonly SampleSubscriber[]): NodeJS.ProcessEnv {
+  const allowed = [env.WAYBILL_EGRESS_ALLOW ?? '', ...subscribers.map(({ authority }) => authority)];
+  return { ...env, WAYBILL_EGRESS_ALLOW: allowed.filter((entry) => entry !== '').join(',') };
+}
+
+function apiOf({ ready }: Stack): WaybillApi {
+  const { ingest, operator, admin } = ready.apiKeys;
+  if (admin === null)
+    throw new Error('the demo makes subscribers: WAYBILL_API_KEYS needs a key of role admin');
+  return new WaybillApi(ready.scheduler, { ingest: ingest ?? admin, operator: operator ?? admin, admin });
+}
+
+/** On engines that hold an earlier run, shipments get the numbers after it. */
+async function freeNumber(api: WaybillApi): Promise<number> {
+  let number = 1;
+  while ((await api.shipment(shipmentIdOf(number))) !== null) number += SHIPMENTS;
+  return number;
+}
+
+/** Engines that stay would go on sending to endpoints that are gone. */
+async function removeSubscribers(api: WaybillApi, progress: Progress): Promise<void> {
+  for (const { id } of SAMPLES) {
+    await api.deleteSubscriber(id).catch((error: unknown) => {
+      progress.note(
+        `subscriber ${id} is left behind: ${error instanceof Error ? error.message : String(error)}`,
+      );
+    });
+  }
+}
+
+function receipt(subscriberId: string, { idempotencyKey, reply }: Received): string {
+  const answer = typeof reply === 'string' ? reply : `${reply.status}`;
+  return `${new Date().toISOString()}  ${subscriberId} received ${idempotencyKey || 'a request without a key'}: ${answer}`;
+}
+
+async function aborted(signal: AbortSignal): Promise<void> {
+  if (signal.aborted) return;
+  await new Promise((resolve) => signal.addEventListener('abort', resolve, { once: true }));
+}

@@ -1,0 +1,51 @@
+import { parseStackCommand, USAGE, UsageError } from './options.ts';
+import { ConfigurationFaultError, EXIT_CONFIGURATION } from './service-process.ts';
+import { type Stack, startStack } from './start.ts';
+
+/** EX_USAGE of sysexits.h. */
+const EXIT_USAGE = 64;
+/** The terminal and each package manager above may send the same Ctrl-C; a later one means that it takes too long. */
+const IMPATIENCE_MS = 2000;
+
+// Whoever reads the output may be gone before this process is.
+for (const stream of [process.stdout, process.stderr]) stream.on('error', () => {});
+
+try {
+  const { help, counts, dataDir } = parseStackCommand(process.argv.slice(2));
+  if (help) process.stdout.write(USAGE);
+  else await run(() => startStack({ env: process.env, counts, dataDir, progress }));
+} catch (error) {
+  if (error instanceof UsageError) {
+    progress(`${error.message}\n\n${USAGE}`);
+    process.exitCode = EXIT_USAGE;
+  } else {
+    progress(error instanceof Error ? error.message : String(error));
+    process.exitCode = error instanceof ConfigurationFaultError ? EXIT_CONFIGURATION : 1;
+  }
+}
+
+/** Runs a stack until a signal asks to stop it, or a service's environment turns out wrong. */
+async function run(start: () => Promise<Stack>): Promise<void> {
+  let stack: Stack | undefined;
+  let askedAt: number | undefined;
+  const asked = Promise.withResolvers<undefined>();
+  for (const signal of ['SIGINT', 'SIGTERM', 'SIGHUP'] as const) {
+    process.on(signal, () => {
+      // Before the stack is there nothing has data worth an orderly stop; the tether ends what runs by then.
+      if (stack === undefined) process.exit(0);
+      if (askedAt !== undefined && Date.now() - askedAt > IMPATIENCE_MS) process.exit(1);
+      askedAt ??= Date.now();
+      asked.resolve(undefined);
+    });
+  }
+  stack = await start();
+  process.stdout.write(`waybill ready ${JSON.stringify(stack.ready)}\n`);
+  const fault = await Promise.race([asked.promise, stack.failed]);
+  if (fault === undefined) progress('stopping');
+  await stack.stop();
+  if (fault !== undefined) throw fault;
+}
+
+function progress(line: string): void {
+  process.stderr.write(`${line}\n`);
+}

@@ -1,0 +1,28 @@
+import { expect, test } from 'vitest';
+import { parseStackCommand, UsageError } from './options.ts';
+
+test('without arguments there is one of each and nothing is kept', () => {
+  const counts = { scheduler: 1, dispatcher: 1, sweeper: 1 };
+  expect(parseStackCommand([])).toEqual({ help: false, counts, dataDir: undefined });
+});
+
+test('counts and the data directory are taken, also behind the separator that package managers pass on', () => {
+  const args = ['--schedulers', '2', '--dispatchers=3', '--data', '/data'];
+  const expected = { help: false, counts: { scheduler: 2, dispatcher: 3, sweeper: 1 }, dataDir: '/data' };
+  expect(parseStackCommand(args)).toEqual(expected);
+  expect(parseStackCommand(['--', ...args])).toEqual(expected);
+});
+
+test.each([
+  [['--dispatchers', 'many'], /--dispatchers must be a whole number from 1 to 32, not "many"/],
+  [['--sweepers', '0'], /--sweepers/],
+  [['--schedulers', '1.5'], /--schedulers/],
+  [['--schedulers', '33'], /--schedulers/],
+  [['--data', ''], /--data needs a directory/],
+  [['--data'], /--data/],
+  [['--verbose'], /--verbose/],
+  [['extra'], /extra/],
+])('%j is refused', (args, message) => {
+  expect(() => parseStackCommand(args)).toThrow(UsageError);
+  expect(() => parseStackCommand(args)).toThrow(message);
+});

@@ -1,0 +1,68 @@
+import { parseArgs } from 'node:util';
+import { SERVICES, type ServiceName } from './services.ts';
+
+export const USAGE = `Usage: pnpm stack [options]
+
+Starts Kafka, MongoDB, the schema registry and the three services, without demo data. Prints one line,
+"waybill ready {json}", on standard output when they can serve; everything else goes to standard error.
+Ctrl-C or SIGTERM stops them all.
+
+Options:
+  --schedulers N    how many schedulers (default 1)
+  --dispatchers N   how many dispatchers (default 1)
+  --sweepers N      how many sweepers (default 1)
+  --data DIR        keep data, keys and logs in DIR and use them again; without it they go when the stack stops
+  --help            show this
+
+Environment: KAFKA_BROKERS, MONGODB_URI and SCHEMA_REGISTRY_URL name engines that run already;
+WAYBILL_ENGINES=docker takes them from containers; docs/configuration.md lists what the services read.
+`;
+
+const MAX_COUNT = 32;
+
+export interface StackCommand {
+  help: boolean;
+  counts: Record<ServiceName, number>;
+  dataDir: string | undefined;
+}
+
+/** A command line that cannot be followed; the message says which part. */
+export class UsageError extends Error {
+  override readonly name = 'UsageError';
+}
+
+/** Reads the arguments after the script's name. Throws UsageError. */
+export function parseStackCommand(args: readonly string[]): StackCommand {
+  const { values } = parse(args[0] === '--' ? args.slice(1) : args);
+  const counts = { scheduler: 1, dispatcher: 1, sweeper: 1 };
+  for (const service of SERVICES) {
+    const flag = `${service}s` as const;
+    const given = values[flag];
+    if (given !== undefined) counts[service] = parseCount(flag, given);
+  }
+  if (values.data === '') throw new UsageError('--data needs a directory');
+  return { help: values.help === true, counts, dataDir: values.data };
+}
+
+function parse(args: readonly string[]) {
+  try {
+    return parseArgs({
+      args: [...args],
+      options: {
+        schedulers: { type: 'string' },
+        dispatchers: { type: 'string' },
+        sweepers: { type: 'string' },
+        data: { type: 'string' },
+        help: { type: 'boolean', short: 'h' },
+      },
+    });
+  } catch (error) {
+    throw new UsageError(error instanceof Error ? error.message : String(error));
+  }
+}
+
+function parseCount(flag: string, text: string): number {
+  const count = Number(text);
+  if (/^\d+$/.test(text) && count >= 1 && count <= MAX_COUNT) return count;
+  throw new UsageError(`--${flag} must be a whole number from 1 to ${MAX_COUNT}, not "${text}"`);
+}

@@ -1,0 +1,104 @@
+import { join } from 'node:path';
+import { bootstrap } from '@waybill/infra/bootstrap/bootstrap';
+import { openDataDirectory } from '../engines/data-directory.ts';
+import { startEngines } from '../engines/start.ts';
+import { stackKeys } from './keys.ts';
+import { byService, describeStack, jaegerAddress, type ReadyInfo } from './ready.ts';
+import type { ConfigurationFaultError } from './service-process.ts';
+import type { ServiceName } from './services.ts';
+import { startServices } from './start-services.ts';
+
+export interface StartStackOptions {
+  /** Passed on to the services; engines named in it are used, not started. */
+  env: NodeJS.ProcessEnv;
+  /** How many of each service; one where absent. */
+  counts?: Partial<Record<ServiceName, number>>;
+  /** Keeps data, keys and logs; without it they go with the stack. */
+  dataDir?: string | undefined;
+  /** Lets clients set fail points in MongoDB. For tests. */
+  failPoints?: boolean;
+  /** Other files than the repository's services. For tests. */
+  entries?: Partial<Record<ServiceName, string>>;
+  /** Told, for people: what takes long, what went wrong, what services warn of. */
+  progress: (line: string) => void;
+}
+
+export interface Stack {
+  /** As it is now: process ids change when something is started again. */
+  readonly ready: ReadyInfo;
+  /** How often each was started again, by service, in the order of the process ids. */
+  readonly restarts: Readonly<Record<ServiceName, readonly number[]>>;
+  /** Settles only when a service says that its environment is wrong; the stack is then to be stopped. */
+  readonly failed: Promise<ConfigurationFaultError>;
+  /** Sends a signal to a service's process; `index` counts from 0. False when there is none. */
+  signal(service: ServiceName, index: number, signal: NodeJS.Signals): boolean;
+  /** Services first, then the engines that were started here. Idempotent. */
+  stop(): Promise<void>;
+}
+
+/**
+ * Resolves when every service is ready. Otherwise stops what was started and rejects: with ConfigurationFaultError
+ * when a service says that its environment is wrong. Whatever ends this process, nothing is left running.
+ */
+export async function startStack(options: StartStackOptions): Promise<Stack> {
+  const { env, counts = {}, entries = {}, dataDir, failPoints = false, progress } = options;
+  const stops: (() => Promise<void>)[] = [];
+  async function stopAll(): Promise<void> {
+    for (let stop = stops.pop(); stop !== undefined; stop = stops.pop()) await stop();
+  }
+  try {
+    const engines = await startEngines({
+      env,
+      failPoints,
+      progress,
+      ...(dataDir === undefined ? {} : { dataDir }),
+    });
+    stops.push(() => engines.stop());
+    const addresses = {
+      KAFKA_BROKERS: engines.kafka.brokers,
+      MONGODB_URI: engines.mongodb.uri,
+      SCHEMA_REGISTRY_URL: engines.registry.url,
+    };
+    await bootstrap(addresses, progress);
+
+    const keys = await stackKeys(env, dataDir);
+    const jaeger = jaegerAddress(env);
+    const failed = Promise.withResolvers<ConfigurationFaultError>();
+    const services = await startServices({
+      env: { ...env, ...addresses, ...keys, ...(jaeger === null ? {} : { WAYBILL_JAEGER_URL: jaeger }) },
+      counts,
+      entries,
+      logDirectory: join(dataDir ?? (await temporaryDirectory(stops)), 'logs'),
+      progress,
+      onConfigurationFault: failed.resolve,
+    });
+    stops.push(() => services.stop());
+
+    let stopped: Promise<void> | undefined;
+    return {
+      get ready() {
+        return describeStack(services.all, engines, keys.WAYBILL_API_KEYS, jaeger);
+      },
+      get restarts() {
+        return byService(services.all, ({ process }) => process.restarts);
+      },
+      failed: failed.promise,
+      signal: (name, index, signal) =>
+        services.all.filter((service) => service.name === name)[index]?.process.signal(signal) ?? false,
+      stop() {
+        stopped ??= stopAll();
+        return stopped;
+      },
+    };
+  } catch (error) {
+    await stopAll();
+    throw error;
+  }
+}
+
+/** For logs of a stack that keeps nothing; removed by the last of `stops`, or when this process ends. */
+async function temporaryDirectory(stops: (() => Promise<void>)[]): Promise<string> {
+  const directory = await openDataDirectory(undefined);
+  stops.push(() => directory.close());
+  return directory.path;
+}

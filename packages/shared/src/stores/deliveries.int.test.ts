@@ -1,0 +1,257 @@
+import { afterAll, beforeAll, beforeEach, describe, expect, inject, it } from 'vitest';
+import { type DeliveryState, OPEN_STATES } from '../domain/delivery.ts';
+import { type OwnDatabase, ownDatabase } from '../testing/database.ts';
+import {
+  attempt,
+  closedRow,
+  deliveryIn,
+  deliveryRow,
+  putDeliveries,
+  putSubscribers,
+  subscriberRow,
+} from '../testing/rows.ts';
+import { type DatabaseClock, startDatabaseClock } from './database-clock.ts';
+import { DeliveryStore, type NewDelivery } from './deliveries.ts';
+
+const VISIBILITY_MS = 60_000;
+const CLOSED = ['delivered', 'dead', 'superseded', 'cancelled'] as const;
+
+let database: OwnDatabase;
+let clock: DatabaseClock;
+let store: DeliveryStore;
+
+beforeAll(async () => {
+  database = await ownDatabase(inject('engines').MONGODB_URI);
+  clock = await startDatabaseClock(database.db);
+  store = new DeliveryStore(database.db);
+  await putSubscribers(database.db, [subscriberRow('clinic-a')]);
+});
+
+beforeEach(async () => {
+  await database.db.collection('deliveries').deleteMany({});
+});
+
+afterAll(async () => {
+  clock.stop();
+  await database[Symbol.asyncDispose]();
+});
+
+const row = (id: string) => deliveryIn(database.db, id);
+const inMs = (ms: number) => new Date(clock.now().getTime() + ms);
+
+/** Whether a time is so long after now, give or take what a busy machine needs. */
+function expectAbout(time: Date | undefined, ms: number): void {
+  const expected = clock.now().getTime() + ms;
+  expect(time?.getTime()).toBeGreaterThan(expected - 5_000);
+  expect(time?.getTime()).toBeLessThan(expected + 5_000);
+}
+
+function newDelivery(id: string, fields: Partial<NewDelivery> = {}): NewDelivery {
+  const { shipmentId, subscriberId, eventVersion, status } = deliveryRow(id);
+  return {
+    _id: id,
+    shipmentId,
+    subscriberId,
+    eventVersion,
+    status,
+    runId: 'fan-out/0@1',
+    traceId: null,
+    previousVersion: null,
+    chain: 1,
+    ...fields,
+  };
+}
+
+describe('making deliveries', () => {
+  it('makes each once, however often and by however many it is done, and leaves alone what is there', async () => {
+    await putDeliveries(database.db, [closedRow('d1', 'delivered')]);
+    const rows = ['d1', 'd2', 'd3'].map((id) => newDelivery(id));
+    const now = clock.now();
+    await Promise.all(Array.from({ length: 10 }, () => store.insertMissing(rows, now)));
+    expect(await row('d1')).toEqual(closedRow('d1', 'delivered'));
+    expect(await row('d2')).toEqual({
+      ...newDelivery('d2'),
+      state: 'pending',
+      reason: null,
+      dueAt: now,
+      tried: false,
+      attemptCount: 0,
+      failures: 0,
+      attempts: [],
+      transitions: [{ at: now, from: null, to: 'pending', cause: 'run:fan-out/0@1', reason: null }],
+      createdAt: now,
+    });
+    expect(await database.db.collection('deliveries').countDocuments()).toBe(3);
+  });
+
+  it('makes no second row for a shipment, subscriber and version under another name', async () => {
+    const { shipmentId } = newDelivery('d1');
+    await store.insertMissing([newDelivery('d1')], clock.now());
+    await store.insertMissing([newDelivery('renamed', { shipmentId })], clock.now());
+    expect((await store.ofShipment(shipmentId, 10)).map(({ _id }) => _id)).toEqual(['d1']);
+  });
+
+  it('marks as queued only those that nobody has taken meanwhile', async () => {
+    await putDeliveries(database.db, [
+      deliveryRow('new'),
+      deliveryRow('claimed', { state: 'in_flight', attemptCount: 1, attempts: [attempt(1)] }),
+      deliveryRow('retried', { attemptCount: 1, dueAt: inMs(60_000) }),
+      closedRow('closed', 'cancelled'),
+    ]);
+    const before = await Promise.all(['claimed', 'retried', 'closed'].map(row));
+    await store.markEnqueued(['new', 'claimed', 'retried', 'closed'], 'fan-out/3@7', VISIBILITY_MS);
+    expect(await Promise.all(['claimed', 'retried', 'closed'].map(row))).toEqual(before);
+    const marked = await row('new');
+    expect(marked).toMatchObject({ state: 'queued', reason: null });
+    expect(marked.transitions.slice(1)).toEqual([
+      { at: expect.any(Date), from: 'pending', to: 'queued', cause: 'run:fan-out/3@7', reason: null },
+    ]);
+    expectAbout(marked.dueAt, VISIBILITY_MS);
+  });
+});
+
+describe('enqueueing what is due', () => {
+  const enqueue = async (runId: string, limit = 100) =>
+    (await store.enqueueDue(runId, clock.now(), limit, [], VISIBILITY_MS)).map(({ _id }) => _id).sort();
+
+  it.each(OPEN_STATES)('takes a row that is %s and due, and stamps it with the run', async (state) => {
+    const lease = { id: 'lse_1', worker: 'w', instance: 'i' };
+    await putDeliveries(database.db, [
+      deliveryRow('due', { state, ...(state === 'in_flight' ? { lease } : {}) }),
+    ]);
+    expect(await store.enqueueDue('dispatch/1', clock.now(), 10, [], VISIBILITY_MS)).toEqual([
+      { _id: 'due', shipmentId: 'SHP-due', subscriberId: 'clinic-a' },
+    ]);
+    const taken = await row('due');
+    expect(taken).toMatchObject({ state: 'queued', runId: 'dispatch/1' });
+    expect(taken).not.toHaveProperty('lease');
+    expectAbout(taken.dueAt, VISIBILITY_MS);
+  });
+
+  it('takes no row that is not due, or closed', async () => {
+    await putDeliveries(database.db, [
+      ...OPEN_STATES.map((state) => deliveryRow(`later-${state}`, { state, dueAt: inMs(60_000) })),
+      ...CLOSED.map((state) => closedRow(state, state)),
+    ]);
+    const before = await database.db.collection('deliveries').find().sort({ _id: 1 }).toArray();
+    expect(await enqueue('dispatch/1')).toEqual([]);
+    expect(await database.db.collection('deliveries').find().sort({ _id: 1 }).toArray()).toEqual(before);
+    expect(await store.anyDue(clock.now(), [])).toBe(false);
+  });
+
+  it('takes one row of each subscriber in turn, so that no backlog comes before another', async () => {
+    await putSubscribers(database.db, [subscriberRow('clinic-b')]);
+    await putDeliveries(database.db, [
+      ...Array.from({ length: 50 }, (_, n) => deliveryRow(`a${n}`, { dueAt: inMs(-60_000 + n) })),
+      deliveryRow('b0', { subscriberId: 'clinic-b', dueAt: inMs(-1_000) }),
+    ]);
+    expect(await enqueue('dispatch/turns', 2)).toEqual(['a0', 'b0']);
+  });
+
+  it('leaves the rows of subscribers that may not receive where they are', async () => {
+    await putSubscribers(database.db, [
+      subscriberRow('off', { enabled: false }),
+      subscriberRow('apart', { quarantine: { since: clock.now(), reason: 'gone' } }),
+      subscriberRow('throttled'),
+    ]);
+    await putDeliveries(
+      database.db,
+      ['off', 'apart', 'throttled'].map((subscriberId) =>
+        deliveryRow(`for ${subscriberId}`, { subscriberId }),
+      ),
+    );
+    expect(await store.anyDue(clock.now(), ['throttled'])).toBe(false);
+    expect(await store.enqueueDue('dispatch/1', clock.now(), 10, ['throttled'], VISIBILITY_MS)).toEqual([]);
+  });
+
+  it('takes the rows of a subscriber that is gone, so that they are found and cancelled', async () => {
+    await putSubscribers(database.db, [subscriberRow('gone', { enabled: false, deletedAt: clock.now() })]);
+    await putDeliveries(database.db, [deliveryRow('left behind', { subscriberId: 'gone' })]);
+    expect(await enqueue('dispatch/1')).toEqual(['left behind']);
+  });
+
+  it('believes the clock of the database, not a caller that is ahead of it', async () => {
+    await putDeliveries(database.db, [deliveryRow('soon', { dueAt: inMs(60_000) })]);
+    expect(await store.enqueueDue('dispatch/1', inMs(3_600_000), 10, [], VISIBILITY_MS)).toEqual([]);
+    expect((await row('soon')).state).toBe('pending');
+  });
+
+  it('adds a transition for a change of state, none for a row that was queued already', async () => {
+    await putDeliveries(database.db, [deliveryRow('pending'), deliveryRow('queued', { state: 'queued' })]);
+    await enqueue('dispatch/1');
+    expect((await row('pending')).transitions.slice(1)).toMatchObject([
+      { from: 'pending', to: 'queued', cause: 'run:dispatch/1' },
+    ]);
+    expect(await row('queued')).toMatchObject({ runId: 'dispatch/1', transitions: [{ to: 'pending' }] });
+  });
+
+  it('takes what waits longest, up to the limit', async () => {
+    const dueAt = (second: number) => new Date(Date.UTC(2020, 0, 1, 0, 0, second));
+    await putDeliveries(
+      database.db,
+      [5, 1, 4, 2, 3].map((second) => deliveryRow(`d${second}`, { dueAt: dueAt(second) })),
+    );
+    expect(await enqueue('dispatch/1', 2)).toEqual(['d1', 'd2']);
+    expect(await enqueue('dispatch/2', 2)).toEqual(['d3', 'd4']);
+    expect(await enqueue('dispatch/3', 2)).toEqual(['d5']);
+    expect(await enqueue('dispatch/4', 2)).toEqual([]);
+  });
+
+  it('shares the rows between runs that happen at once', async () => {
+    const ids = Array.from({ length: 300 }, (_, index) => `d${index}`);
+    await putDeliveries(
+      database.db,
+      ids.map((id) => deliveryRow(id)),
+    );
+    const runs = ['dispatch/1', 'dispatch/2', 'dispatch/3'];
+    const taken = await Promise.all(runs.map((runId) => enqueue(runId, 1_000)));
+    expect(taken.flat().sort()).toEqual([...ids].sort());
+    for (const [index, runId] of runs.entries()) {
+      const stamped = (await store.enqueuedBy(runId)).map(({ _id }) => _id).sort();
+      expect(stamped).toEqual(taken[index]);
+    }
+  });
+
+  it('finds again what a run selected and nobody has taken since', async () => {
+    await putDeliveries(database.db, [
+      deliveryRow('waiting', { state: 'queued', runId: 'dispatch/1' }),
+      deliveryRow('claimed', { state: 'in_flight', runId: 'dispatch/1' }),
+      deliveryRow('of another run', { state: 'queued', runId: 'dispatch/2' }),
+    ]);
+    expect(await store.enqueuedBy('dispatch/1')).toEqual([
+      { _id: 'waiting', shipmentId: 'SHP-waiting', subscriberId: 'clinic-a' },
+    ]);
+  });
+});
+
+describe('withdrawing what is owed to a subscriber', () => {
+  it('closes what waits, with cause and reason, and leaves the rest as it is', async () => {
+    await putDeliveries(database.db, [
+      deliveryRow('pending'),
+      deliveryRow('queued', { state: 'queued' }),
+      deliveryRow('under way', { state: 'in_flight' }),
+      deliveryRow('other', { subscriberId: 'clinic-b' }),
+      closedRow('delivered', 'delivered'),
+    ]);
+    const untouched = ['under way', 'other', 'delivered'];
+    const before = await Promise.all(untouched.map(row));
+    expect(await store.cancelOf('clinic-a', 'operator:$root', '$removed')).toBe(2);
+    expect(await Promise.all(untouched.map(row))).toEqual(before);
+    for (const [id, from] of [
+      ['pending', 'pending'],
+      ['queued', 'queued'],
+    ] as [string, DeliveryState][]) {
+      const cancelled = await row(id);
+      expect(cancelled).toMatchObject({ state: 'cancelled', reason: '$removed', closedAt: expect.any(Date) });
+      expect(cancelled).not.toHaveProperty('dueAt');
+      expect(cancelled.transitions.at(-1)).toEqual({
+        at: cancelled.closedAt,
+        from,
+        to: 'cancelled',
+        cause: 'operator:$root',
+        reason: '$removed',
+      });
+    }
+    expect(await store.cancelOf('clinic-a', 'operator:root', 'again')).toBe(0);
+  });
+});

@@ -1,0 +1,112 @@
+import type { Db } from 'mongodb';
+import { subscriberInput } from '../contracts/subscriber.ts';
+import type { Attempt } from '../domain/delivery.ts';
+import type { DeliveryRow } from '../stores/deliveries.ts';
+import { type StatusEventRow, statusEventId } from '../stores/status-events.ts';
+import type { SubscriberRow } from '../stores/subscribers.ts';
+
+/** A delivery as fan-out makes it, due since long; whatever a test is about goes into `fields`. */
+export function deliveryRow(id: string, fields: Partial<DeliveryRow> = {}): DeliveryRow {
+  const createdAt = new Date('2026-02-03T04:05:06Z');
+  return {
+    _id: id,
+    shipmentId: `SHP-${id}`,
+    subscriberId: 'clinic-a',
+    eventVersion: 1,
+    status: 'in_transit',
+    state: 'pending',
+    reason: null,
+    dueAt: createdAt,
+    runId: 'fan-out/0@0',
+    tried: false,
+    attemptCount: 0,
+    failures: 0,
+    attempts: [],
+    transitions: [{ at: createdAt, from: null, to: 'pending', cause: 'run:fan-out/0@0', reason: null }],
+    traceId: null,
+    previousVersion: null,
+    chain: 1,
+    createdAt,
+    ...fields,
+  };
+}
+
+/** An attempt as a claim writes it: open. */
+export function attempt(number: number, fields: Partial<Attempt> = {}): Attempt {
+  return {
+    number,
+    outcome: null,
+    reason: null,
+    statusCode: null,
+    leaseId: `lse_${number}`,
+    worker: 'worker-1',
+    claimedAt: new Date('2026-02-03T04:05:07Z'),
+    leaseUntil: new Date('2026-02-03T04:05:37Z'),
+    renewals: 0,
+    leaseEnd: null,
+    leftAt: null,
+    endedAt: null,
+    subscriberVersion: 1,
+    traceId: null,
+    spanId: null,
+    ...fields,
+  };
+}
+
+/** A closed row has no `dueAt`. */
+export function closedRow(id: string, state: 'delivered' | 'dead' | 'superseded' | 'cancelled'): DeliveryRow {
+  const { dueAt: _, ...row } = deliveryRow(id, { state, closedAt: new Date('2026-02-03T04:06:00Z') });
+  return row;
+}
+
+/** An event that was stored and not fanned out. */
+export function eventRow(shipmentId: string, fields: Partial<StatusEventRow> = {}): StatusEventRow {
+  const eventVersion = fields.eventVersion ?? 1;
+  const occurredAt = '2026-02-03T04:05:06Z';
+  const data = { shipmentId, eventVersion, status: 'in_transit', occurredAt, attributes: {}, data: null };
+  return {
+    _id: statusEventId(shipmentId, eventVersion),
+    shipmentId,
+    eventVersion,
+    status: 'in_transit',
+    occurredAt,
+    eventId: `evt_${shipmentId}_${eventVersion}`,
+    digest: `digest of ${shipmentId} ${eventVersion}`,
+    body: JSON.stringify({ specversion: '1.0', data }),
+    origin: 'http',
+    createdAt: new Date('2026-02-03T04:05:06Z'),
+    dueAt: new Date('2026-02-03T04:05:16Z'),
+    ...fields,
+  };
+}
+
+/** Puts rows into the database as they are, past every store. */
+export async function putDeliveries(db: Db, rows: readonly DeliveryRow[]): Promise<void> {
+  await db.collection<DeliveryRow>('deliveries').insertMany([...rows]);
+}
+
+/** The row as the database holds it. */
+export async function deliveryIn(db: Db, id: string): Promise<DeliveryRow> {
+  const row = await db.collection<DeliveryRow>('deliveries').findOne({ _id: id });
+  if (!row) throw new Error(`there is no delivery ${id}`);
+  return row;
+}
+
+/** A subscriber that takes everything; whatever a test is about goes into `fields`. */
+export function subscriberRow(id: string, fields: Partial<SubscriberRow> = {}): SubscriberRow {
+  const createdAt = new Date('2026-02-03T04:05:06Z');
+  return {
+    _id: id,
+    ...subscriberInput.parse({ url: `https://${id}.example/` }),
+    version: 1,
+    createdAt,
+    updatedAt: createdAt,
+    updatedBy: 'admin',
+    ...fields,
+  };
+}
+
+/** Puts subscribers into the database as they are, past the store. */
+export async function putSubscribers(db: Db, rows: readonly SubscriberRow[]): Promise<void> {
+  await db.collection<SubscriberRow>('subscribers').insertMany([...rows]);
+}

@@ -1,0 +1,162 @@
+import { startEngines } from '@waybill/infra/engines/start';
+import { startStack } from '@waybill/infra/stack/start';
+import type { Script } from '@waybill/shared/testing/receiver';
+import { type Db, MongoClient } from 'mongodb';
+import { expect } from 'vitest';
+import { Api, type Delivery, type SubscriberInput } from './api.ts';
+import { type CheckOptions, takeSnapshot, type Violation, violationsOf } from './checker.ts';
+import { type Endpoint, startEndpoint } from './endpoint.ts';
+import { EVENTS_TOPIC } from './scenario.ts';
+import { startTcpProxy, type TcpProxy } from './tcp-proxy.ts';
+import { Topics } from './topics.ts';
+import { eventually } from './waiting.ts';
+
+export type ServiceName = 'scheduler' | 'dispatcher' | 'sweeper';
+
+export interface TestStackOptions {
+  readonly schedulers?: number;
+  readonly dispatchers?: number;
+  /** Lets tests make MongoDB fail on purpose. */
+  readonly failPoints?: boolean;
+  /** Added to the environment of every service. */
+  readonly env?: Readonly<Record<string, string>>;
+}
+
+interface Readiness {
+  readonly status: number;
+  readonly body: { readonly status: string; readonly checks: Readonly<Record<string, string>> };
+}
+
+/** Real engines and real services, and what a test needs to look at them and to disturb them. */
+export interface TestStack extends AsyncDisposable {
+  readonly api: Api;
+  readonly db: Db;
+  readonly topics: Topics;
+  /** The way from the services to the schema registry. */
+  readonly registryProxy: TcpProxy;
+  /** Starts an endpoint and registers a subscriber that wants the events of one story only. */
+  subscribe(
+    id: string,
+    story: string,
+    script?: Script,
+    delivery?: SubscriberInput['delivery'],
+  ): Promise<Endpoint>;
+  /** The deliveries of a shipment, once there are so many and all are closed. */
+  settled(shipmentId: string, count: number, withinMs?: number): Promise<Delivery[]>;
+  /** Resolves when every event and every command in Kafka has been taken. */
+  drained(): Promise<void>;
+  /** What does not hold of the delivery rules; for a stack at rest. */
+  violations(options?: CheckOptions): Promise<Violation[]>;
+  readiness(service: ServiceName): Promise<Readiness>;
+  /** The sum over all processes of a service. */
+  metric(service: ServiceName, name: string): Promise<number>;
+  /** Of the first process of a service. */
+  pid(service: ServiceName): number;
+  /** SIGKILL. The service is started again. */
+  kill(service: ServiceName, pid: number): void;
+  /** SIGTERM to every process of a service; resolves when they have been started again and are ready. */
+  restart(service: ServiceName): Promise<void>;
+}
+
+const CLOSED = ['delivered', 'dead', 'superseded', 'cancelled'];
+
+export async function startTestStack(options: TestStackOptions = {}): Promise<TestStack> {
+  const { schedulers = 1, dispatchers = 1, failPoints = false, env = {} } = options;
+  await using undo = new AsyncDisposableStack();
+  const engines = await startEngines({ env: {}, failPoints, progress });
+  undo.defer(() => engines.stop());
+  const registry = new URL(engines.registry.url);
+  const registryProxy = undo.use(
+    await startTcpProxy({ host: registry.hostname, port: Number(registry.port) }),
+  );
+  const stack = await startStack({
+    env: {
+      KAFKA_BROKERS: engines.kafka.brokers,
+      MONGODB_URI: engines.mongodb.uri,
+      SCHEMA_REGISTRY_URL: `http://127.0.0.1:${registryProxy.port}${registry.pathname}`,
+      WAYBILL_EGRESS_ALLOW: '127.0.0.1',
+      ...env,
+    },
+    counts: { scheduler: schedulers, dispatcher: dispatchers },
+    progress,
+  });
+  undo.defer(() => stack.stop());
+  const client = await new MongoClient(engines.mongodb.uri).connect();
+  undo.defer(() => client.close());
+  const db = client.db('waybill');
+  const topics = undo.use(await Topics.connect(engines.kafka.brokers, engines.registry.url));
+  const { ingest, operator, admin } = stack.ready.apiKeys;
+  const api = new Api(stack.ready.scheduler, {
+    ingest: ingest ?? '',
+    operator: operator ?? '',
+    admin: admin ?? '',
+  });
+  const addresses = (service: ServiceName) => stack.ready.addresses?.[service] ?? [stack.ready[service]];
+  const pids = (service: ServiceName) => [stack.ready.pids[service]].flat();
+  const disposal = undo.move();
+  const endpoints: Endpoint[] = [];
+  const ready = async (address: string): Promise<Readiness> => {
+    const reply = await fetch(new URL('/readyz', address));
+    return { status: reply.status, body: (await reply.json()) as Readiness['body'] };
+  };
+
+  return {
+    api,
+    db,
+    topics,
+    registryProxy,
+    async subscribe(id, story, script, delivery) {
+      const endpoint = await startEndpoint(script);
+      endpoints.push(endpoint);
+      await api.putSubscriber(id, {
+        url: endpoint.receiver.url('/hook'),
+        filter: { attributes: { story: [story] } },
+        ...(delivery === undefined ? {} : { delivery }),
+      });
+      return endpoint;
+    },
+    settled: (shipmentId, count, withinMs) =>
+      eventually(async () => {
+        const deliveries = await api.deliveries({ shipmentId });
+        expect(deliveries).toHaveLength(count);
+        for (const { state } of deliveries) expect(state).toBeOneOf(CLOSED);
+        return deliveries;
+      }, withinMs),
+    drained: () =>
+      eventually(async () => {
+        expect(await topics.lag('waybill-scheduler', EVENTS_TOPIC)).toBe(0);
+        expect(await topics.lag('waybill-dispatcher', 'delivery.commands')).toBe(0);
+      }),
+    violations: async (checkOptions) => violationsOf(await takeSnapshot(db, endpoints), checkOptions),
+    readiness: (service) => ready(addresses(service)[0] ?? ''),
+    async metric(service, name) {
+      const pages = addresses(service).map(async (address) => {
+        const page = await (await fetch(new URL('/metrics', address))).text();
+        return Number(new RegExp(`^${name} (\\S+)$`, 'm').exec(page)?.[1] ?? Number.NaN);
+      });
+      return (await Promise.all(pages)).reduce((sum, value) => sum + value, 0);
+    },
+    pid: (service) => pids(service)[0] ?? 0,
+    kill(service, pid) {
+      expect(pids(service)).toContain(pid);
+      process.kill(pid, 'SIGKILL');
+    },
+    async restart(service) {
+      const before = pids(service);
+      for (const pid of before) process.kill(pid, 'SIGTERM');
+      await eventually(async () => {
+        for (const pid of pids(service)) expect(before).not.toContain(pid);
+        for (const address of addresses(service)) expect((await ready(address)).status).toBe(200);
+      }, 30_000);
+    },
+    async [Symbol.asyncDispose]() {
+      await disposal.disposeAsync();
+      await Promise.all(endpoints.map(({ receiver }) => receiver.close()));
+    },
+  };
+}
+
+/** For who reads a failure: what was restarted and what services complained of. Set WAYBILL_TEST_PROGRESS to see it. */
+function progress(line: string): void {
+  if (process.env.WAYBILL_TEST_PROGRESS) process.stderr.write(`${line}\n`);
+}
