@@ -52,7 +52,8 @@ async function demo(once: boolean): Promise<number> {
     return good ? 0 : EXIT_FAILED;
   } catch (error) {
     progress.note(`demo: ${error instanceof Error ? error.message : String(error)}`);
-    if (error instanceof Interrupted) return error.exitCode;
+    // Engines that were still being started are ended when this process is gone, and not before.
+    if (error instanceof Interrupted) process.exit(error.exitCode);
     return error instanceof ConfigurationFaultError ? EXIT_CONFIGURATION : EXIT_FAILED;
   }
 }

@@ -20,9 +20,9 @@ export class Progress {
   }
 
   readonly show = (text: string): void => {
-    if (text === this.#last) return;
     const now = performance.now();
-    if (!this.#output.isTTY && now - this.#shownAt < LINE_EVERY_MS) return;
+    const isOld = text === this.#last || now - this.#shownAt < LINE_EVERY_MS;
+    if (!this.#output.isTTY && isOld) return;
     this.#shownAt = now;
     this.#last = text;
     const line = `[${((now - this.#since) / 1_000).toFixed(1)} s] ${text}`;
@@ -43,7 +43,8 @@ export class Progress {
 
   /** Makes room for other output. */
   clear(): void {
-    if (this.#output.isTTY && this.#last !== '') this.#output.write('\r\x1b[K');
+    if (!this.#output.isTTY || this.#last === '') return;
+    this.#output.write('\r\x1b[K');
     this.#last = '';
   }
 }

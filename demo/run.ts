@@ -10,6 +10,9 @@ import { renderSummary, renderVerdict } from './summary.ts';
 import { invitation } from './try-it.ts';
 import { WaybillApi } from './waybill-api.ts';
 
+/** So that the time is seen to go by while engines start, which takes minutes the first time. Milliseconds. */
+const SHOW_EVERY_MS = 500;
+
 export interface DemoOptions {
   /** End after the audit instead of serving on until `signal`. */
   readonly once: boolean;
@@ -21,7 +24,8 @@ export interface DemoOptions {
 }
 
 /**
- * The whole demo, from nothing to nothing: whatever way it ends, what it started is stopped by then.
+ * The whole demo, from nothing to nothing: whatever way it ends, what it started is stopped by then. Only when `signal`
+ * ends it while the stack is being started, that start goes on until this process exits.
  *
  * @returns whether every delivery became terminal and the record agrees with what the subscribers counted.
  * @throws the reason of `signal` when that ends it early, or why something could not be started.
@@ -33,8 +37,7 @@ export async function runDemo(options: DemoOptions): Promise<boolean> {
   for (const subscriber of subscribers) resources.defer(() => subscriber.close());
   print(introduction());
 
-  progress.show('starting engines and services');
-  const stack = await startStack({ env: letThrough(env, subscribers), progress: progress.note });
+  const stack = await start(letThrough(env, subscribers), options);
   resources.defer(() => stack.stop());
   const failed = new AbortController();
   void stack.failed.then((error) => failed.abort(error));
@@ -52,8 +55,21 @@ export async function runDemo(options: DemoOptions): Promise<boolean> {
     subscriber.onReceived = (received) => print(`${receipt(subscriber.sample.id, received)}\n`);
   }
   await aborted(signal);
+  progress.note('stopping');
   if (failed.signal.aborted) throw failed.signal.reason;
   return true;
+}
+
+/** @throws the reason of `signal` at once when that comes first. */
+async function start(env: NodeJS.ProcessEnv, { signal, progress }: DemoOptions): Promise<Stack> {
+  const showing = setInterval(() => progress.show('starting engines and services'), SHOW_EVERY_MS);
+  try {
+    const stack = await Promise.race([startStack({ env, progress: progress.note }), aborted(signal)]);
+    if (!stack) throw signal.reason;
+    return stack;
+  } finally {
+    clearInterval(showing);
+  }
 }
 
 /** Plays, and prints what came of it. */
@@ -117,7 +133,7 @@ function receipt(subscriberId: string, { idempotencyKey, reply }: Received): str
   return `${new Date().toISOString()}  ${subscriberId} received ${idempotencyKey || 'a request without a key'}: ${answer}`;
 }
 
-async function aborted(signal: AbortSignal): Promise<void> {
+async function aborted(signal: AbortSignal): Promise<undefined> {
   if (signal.aborted) return;
   await new Promise((resolve) => signal.addEventListener('abort', resolve, { once: true }));
 }

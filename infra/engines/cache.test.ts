@@ -39,7 +39,7 @@ test('of two at once one downloads and the other waits for it', async () => {
     await writeProgram(directory);
   };
   const both = [install(fill), install(fill)];
-  await expect.poll(() => lines).toContain('waiting for another launcher that downloads Engine 1');
+  await expect.poll(() => lines).toContain('waiting for another launcher, which is getting Engine 1');
   release.resolve();
   const [first, second] = await Promise.all(both);
   expect(first).toBe(second);
@@ -54,9 +54,10 @@ test('a failed download leaves nothing, and the next try starts afresh', async (
 
 test('what killed launchers left behind, lock and half a download, is cleared away', async () => {
   await writeFile(join(cache, '.engine-1.lock'), `${NOBODY}\n`);
-  await writeFile(join(cache, '.partial-engine-1-abandoned'), 'half');
+  await writeFile(join(cache, '.partial-engine-1~abandoned'), 'half');
+  await writeFile(join(cache, '.partial-engine-1-extras~of-another'), 'half');
   await install(writeProgram);
-  expect(await readdir(cache)).toEqual(['engine-1']);
+  expect(await readdir(cache)).toEqual(['.partial-engine-1-extras~of-another', 'engine-1']);
 });
 
 test('a lock whose holder has shown no life is taken over, though its pid is in use', async () => {

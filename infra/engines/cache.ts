@@ -6,7 +6,6 @@ import { holdLock } from './cache-lock.ts';
 import { launcherTether } from './tether.ts';
 
 const PROGRESS_INTERVAL_MS = 5000;
-const PARTIAL = '.partial-';
 
 /** Where downloads are kept: WAYBILL_CACHE_DIR, or `.cache/waybill` in the home directory. */
 export function cacheDirectory(env: NodeJS.ProcessEnv): string {
@@ -18,8 +17,8 @@ export interface Installation {
   name: string;
   /** For people: "Apache Kafka 4.1.1". */
   title: string;
-  /** About how much is downloaded. */
-  megabytes: number;
+  /** About how much is downloaded; null for what is made from other installations. */
+  megabytes: number | null;
   /** Puts what the cache shall hold into an empty directory. Throws when what came is not what is pinned. */
   fill(directory: string): Promise<void>;
 }
@@ -47,51 +46,71 @@ export async function installed(
   if (present !== undefined) return present;
   await mkdir(cache, { recursive: true });
   const { title } = installation;
-  const onWait = (): void => progress(`waiting for another launcher that downloads ${title}`);
+  const onWait = (): void => progress(`waiting for another launcher, which is getting ${title}`);
   const lock = await holdLock(join(cache, `.${installation.name}.lock`), onWait, signal);
   try {
-    return (await findInstalled(cache, installation.name)) ?? (await download(cache, installation, progress));
+    return (await findInstalled(cache, installation.name)) ?? (await fill(cache, installation, progress));
   } finally {
     await lock.release();
   }
 }
 
-async function download(
+async function fill(
   cache: string,
-  { name, title, megabytes, fill }: Installation,
+  { name, title, megabytes, fill: fillDirectory }: Installation,
   progress: (line: string) => void,
 ): Promise<string> {
   await removePartial(cache, name);
-  const partial = join(cache, `${PARTIAL}${name}-${randomUUID()}`);
+  const partial = join(cache, `${partialPrefix(name)}${randomUUID()}`);
   const target = join(cache, name);
   launcherTether().holdDirectory(partial);
   await mkdir(partial);
-  progress(`downloading ${title} (about ${megabytes} MB, once)`);
   const startedAt = Date.now();
-  const timer = setInterval(() => {
-    void directoryMegabytes(partial).then((size) => progress(`downloading ${title}: ${size} MB so far`));
-  }, PROGRESS_INTERVAL_MS);
+  const stopReporting =
+    megabytes === null ? reportMaking(title, progress) : reportDownload(title, megabytes, partial, progress);
   try {
-    await fill(partial);
+    await fillDirectory(partial);
     // Somebody may have been quicker without the lock (it can be taken over): theirs is as good.
     await rename(partial, target).catch(async (error: unknown) => {
       if ((await findInstalled(cache, name)) === undefined) throw error;
     });
   } finally {
-    clearInterval(timer);
+    stopReporting();
     await rm(partial, { recursive: true, force: true });
     launcherTether().releaseDirectory(partial);
   }
-  progress(`downloaded ${title} in ${Math.round((Date.now() - startedAt) / 1000)} s`);
+  progress(`${title}: done in ${Math.round((Date.now() - startedAt) / 1000)} s`);
   return target;
 }
 
-/** What a killed download left behind; called with the lock held. */
+function reportMaking(title: string, progress: (line: string) => void): () => void {
+  progress(`preparing ${title} (once)`);
+  return () => {};
+}
+
+function reportDownload(
+  title: string,
+  megabytes: number,
+  directory: string,
+  progress: (line: string) => void,
+): () => void {
+  progress(`downloading ${title} (about ${megabytes} MB, once)`);
+  const timer = setInterval(() => {
+    void directoryMegabytes(directory).then((size) => progress(`downloading ${title}: ${size} MB so far`));
+  }, PROGRESS_INTERVAL_MS);
+  return () => clearInterval(timer);
+}
+
+/** What a killed launcher left behind; called with the lock held. */
 async function removePartial(cache: string, name: string): Promise<void> {
   for (const entry of await readdir(cache)) {
-    if (entry.startsWith(`${PARTIAL}${name}-`))
-      await rm(join(cache, entry), { recursive: true, force: true });
+    if (entry.startsWith(partialPrefix(name))) await rm(join(cache, entry), { recursive: true, force: true });
   }
+}
+
+/** The last character is in no name, so that one name's prefix is not another's. */
+function partialPrefix(name: string): string {
+  return `.partial-${name}~`;
 }
 
 async function directoryMegabytes(path: string): Promise<number> {

@@ -34,7 +34,7 @@ export async function startEmbedded(
     const logFile = join(logs, `${name}.log`);
     return { directory: own, logFile, graceMs, progress, starting: failed.signal };
   }
-  async function started(address: string, engine: RunningEngine): Promise<StartedEngine> {
+  function started(address: string, engine: RunningEngine): StartedEngine {
     running.push(engine);
     return {
       address,
@@ -50,11 +50,7 @@ export async function startEmbedded(
 
   const starts = {
     kafka: async () => {
-      const { brokers, engine } = await startKafka(
-        await programs.kafka(),
-        programs.javaHome,
-        await place('kafka'),
-      );
+      const { brokers, engine } = await startKafka(await programs.kafka(), await place('kafka'));
       return started(brokers, engine);
     },
     mongodb: async () => {
@@ -62,11 +58,7 @@ export async function startEmbedded(
       return started(uri, engine);
     },
     registry: async () => {
-      const { url, engine } = await startRegistry(
-        await programs.registry(),
-        programs.javaHome,
-        await place('registry'),
-      );
+      const { url, engine } = await startRegistry(await programs.registry(), await place('registry'));
       return started(url, engine);
     },
   };

@@ -8,6 +8,15 @@ export interface JavaRuntime {
   release: number;
 }
 
+/** An engine that a Java runtime runs. */
+export interface JavaProgram {
+  javaHome: string;
+  /** The directory that holds its jars. */
+  installation: string;
+  /** For the virtual machine, besides those that the engine needs. */
+  flags: readonly string[];
+}
+
 const INSTALL_ROOTS = ['/usr/lib/jvm', '/Library/Java/JavaVirtualMachines'];
 
 /** Every Java runtime of the machine, in order of preference: JAVA_HOME, PATH, then the usual places, newest first. */

@@ -5,7 +5,7 @@ import type { Installation } from './cache.ts';
 import { requireDirectoryDigest } from './checksum.ts';
 import { type EnginePlace, type RunningEngine, runEngine } from './engine-process.ts';
 import { canLeadGroups } from './group-coordinator.ts';
-import { javaCommand } from './java.ts';
+import { type JavaProgram, javaCommand } from './java.ts';
 import { brokerSettings, KAFKA_NODE_ID } from './kafka-settings.ts';
 import { copyWithDependencies, type Maven } from './maven.ts';
 import { KAFKA } from './pins.ts';
@@ -37,8 +37,7 @@ export function kafkaInstallation(maven: Maven): Installation {
 
 /** Starts a broker that is its own controller; resolves with its address once it takes requests. */
 export function startKafka(
-  installation: string,
-  javaHome: string,
+  { installation, javaHome, flags }: JavaProgram,
   place: EnginePlace,
 ): Promise<{ brokers: string; engine: RunningEngine }> {
   return withFreePorts(2, async ([port, controllerPort]) => {
@@ -49,6 +48,7 @@ export function startKafka(
     await mkdir(temporary, { recursive: true });
     await writeFile(properties, serverProperties(storage, Number(port), Number(controllerPort)));
     const args = [
+      ...flags,
       ...['-Xmx512m', '-XX:+UseSerialGC', '-XX:-UsePerfData', `-Djava.io.tmpdir=${temporary}`],
       // The least that is logged: what is wrong, and the line that says that it serves.
       '-Dorg.slf4j.simpleLogger.defaultLogLevel=warn',

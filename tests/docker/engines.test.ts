@@ -1,6 +1,6 @@
 import { bootstrap } from '@waybill/infra/bootstrap/bootstrap';
 import { type Engines, startEngines } from '@waybill/infra/engines/start';
-import { afterAll, beforeAll, expect, it } from 'vitest';
+import { afterAll, beforeAll, expect, it, vi } from 'vitest';
 import { describeWithDocker, docker, dockerLines } from './docker.ts';
 
 /** `address` is a URL or host:port. */
@@ -13,13 +13,18 @@ describeWithDocker('engines in containers', () => {
   let engines: Engines;
 
   beforeAll(async () => {
+    // The launcher's tether removes what a crash leaves; testcontainers' own reaper is one more image to be had.
+    vi.stubEnv('TESTCONTAINERS_RYUK_DISABLED', 'true');
     const { KAFKA_BROKERS: _, MONGODB_URI: __, SCHEMA_REGISTRY_URL: ___, ...env } = process.env;
     engines = await startEngines({
       env: { ...env, WAYBILL_ENGINES: 'docker' },
       progress: (line) => said.push(line),
     });
   }, 200_000);
-  afterAll(() => engines?.stop());
+  afterAll(async () => {
+    await engines?.stop();
+    vi.unstubAllEnvs();
+  });
 
   /** Containers that publish the engines' ports, running or not. */
   async function containers(): Promise<string[]> {

@@ -41,7 +41,7 @@ SCHEMA = """
 
 brokers, registry, topic = sys.argv[1:4]
 
-client = SchemaRegistryClient({"url": registry})
+client = SchemaRegistryClient({"url": registry, "timeout": 5})
 serialize = AvroSerializer(client, SCHEMA, conf={"subject.name.strategy": record_subject_name_strategy})
 producer = Producer({"bootstrap.servers": brokers, "enable.idempotence": True})
 

@@ -11,7 +11,7 @@ from confluent_kafka.serialization import MessageField, SerializationContext
 
 brokers, registry, topic = sys.argv[1:4]
 
-client = SchemaRegistryClient({"url": registry})
+client = SchemaRegistryClient({"url": registry, "timeout": 5})
 serialize = JSONSerializer(
     None, client, conf={"use.latest.version": True, "auto.register.schemas": False}
 )

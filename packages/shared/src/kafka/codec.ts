@@ -21,7 +21,10 @@ export class RegistryUnavailableError extends Error {
   }
 }
 
-const schemaReply = z.object({ schemaType: z.enum(['AVRO', 'JSON', 'PROTOBUF']).default('AVRO') });
+const schemaReply = z.object({ schemaType: z.string().default('AVRO') });
+
+/** How values of a schema are read: as JSON, by the registry client, or not at all. */
+type Reading = { readonly by: 'json' | 'client' } | { readonly by: null; readonly fault: string };
 
 /**
  * Turns messages into bytes and back, in the Confluent wire format, by the schemas of the topic catalogue.
@@ -33,7 +36,7 @@ export class Codec {
   readonly #url: string;
   readonly #registry: SchemaRegistry;
   readonly #ownIds = new Map<TopicName, number>();
-  readonly #types = new Map<number, 'AVRO' | 'JSON' | 'PROTOBUF'>();
+  readonly #readings = new Map<number, Reading>();
 
   constructor(registryUrl: string) {
     this.#url = registryUrl.replace(/\/$/, '');
@@ -87,13 +90,17 @@ export class Codec {
       return { ok: false, reason: 'framing', detail: 'the value has no schema registry prefix' };
     }
     const id = bytes.readUInt32BE(1);
-    const type = await this.#typeOf(id);
-    if (type === null) {
+    const reading = await this.#readingOf(id);
+    if (reading === null) {
       return { ok: false, reason: 'unknown_schema', detail: `the registry knows no schema with id ${id}` };
     }
+    if (reading.by === null) return { ok: false, reason: 'undecodable', detail: reading.fault };
     let raw: unknown;
     try {
-      raw = type === 'JSON' ? parseJson(bytes.subarray(PREFIX_BYTES)) : await this.#registry.decode(bytes);
+      raw =
+        reading.by === 'json'
+          ? parseJson(bytes.subarray(PREFIX_BYTES))
+          : withoutNulls(await this.#registry.decode(bytes));
     } catch (error) {
       return {
         ok: false,
@@ -114,13 +121,13 @@ export class Codec {
   }
 
   /**
-   * The type of a schema, asked once per id. Asked here and not through the registry client, because that one
-   * reports an unreachable registry as status 400, as if the message were at fault.
+   * How to read a schema's values, asked once per id. Asked here and not through the registry client, because that
+   * one reports an unreachable registry as status 400, as if the message were at fault.
    *
    * @returns null if a registry that answers does not know the id; not remembered, it may learn it.
    */
-  async #typeOf(id: number): Promise<'AVRO' | 'JSON' | 'PROTOBUF' | null> {
-    const known = this.#types.get(id);
+  async #readingOf(id: number): Promise<Reading | null> {
+    const known = this.#readings.get(id);
     if (known) return known;
     try {
       const reply = await fetch(`${this.#url}/schemas/ids/${id}`, {
@@ -132,11 +139,26 @@ export class Codec {
       }
       if (!reply.ok) throw new Error(`status ${reply.status}`);
       const { schemaType } = schemaReply.parse(await reply.json());
-      if (schemaType !== 'JSON') await this.#registry.getSchema(id);
-      this.#types.set(id, schemaType);
-      return schemaType;
+      const reading = await this.#prepare(id, schemaType);
+      this.#readings.set(id, reading);
+      return reading;
     } catch (error) {
       throw new RegistryUnavailableError(error);
+    }
+  }
+
+  async #prepare(id: number, schemaType: string): Promise<Reading> {
+    if (schemaType === 'JSON') return { by: 'json' };
+    if (schemaType !== 'AVRO' && schemaType !== 'PROTOBUF') {
+      return { by: null, fault: `schema ${id} is of type ${schemaType}, which is not read here` };
+    }
+    try {
+      await this.#registry.getSchema(id);
+      return { by: 'client' };
+    } catch (error) {
+      // With a status the registry was asked in vain; without one it answered with a schema that cannot be used.
+      if (!(error instanceof Error) || 'status' in error) throw error;
+      return { by: null, fault: `schema ${id} cannot be used: ${error.message}` };
     }
   }
 }
@@ -151,6 +173,17 @@ function schemaText(name: TopicName): string {
   return JSON.stringify({ ...schema, title: TOPICS[name].name });
 }
 
+/** @throws an error that, unlike the parser's, does not quote the value: details go into logs and headers. */
 function parseJson(bytes: Buffer): unknown {
-  return JSON.parse(new TextDecoder('utf-8', { fatal: true, ignoreBOM: true }).decode(bytes));
+  try {
+    return JSON.parse(new TextDecoder('utf-8', { fatal: true, ignoreBOM: true }).decode(bytes));
+  } catch {
+    throw new Error('the value is not JSON in UTF-8');
+  }
+}
+
+/** Avro has no other word for a field that is left out than null. */
+function withoutNulls(record: unknown): unknown {
+  if (typeof record !== 'object' || record === null) return record;
+  return Object.fromEntries(Object.entries(record).filter(([, value]) => value !== null));
 }

@@ -192,7 +192,7 @@ function deadLetter(
   message: KafkaMessage | undefined,
 ): RawMessage {
   const headers: IHeaders = {
-    ...message?.headers,
+    ...Object.fromEntries(Object.entries(message?.headers ?? {}).map(readHeader)),
     [DEAD_LETTER_HEADERS.reason]: refusal.reason,
     [DEAD_LETTER_HEADERS.detail]: refusal.detail.slice(0, 2048),
     [DEAD_LETTER_HEADERS.topic]: topic,
@@ -208,9 +208,9 @@ function putAside(
   { offset, reason, detail }: Refusal,
   message: KafkaMessage | undefined,
 ): PutAside {
-  const headers = Object.entries(message?.headers ?? {}).flatMap(([name, values]) =>
-    [values].flat().flatMap((value) => (value === undefined ? [] : [{ name, value: Buffer.from(value) }])),
-  );
+  const headers = Object.entries(message?.headers ?? {})
+    .map(readHeader)
+    .flatMap(([name, values]) => values.map((value) => ({ name, value: Buffer.from(value) })));
   return {
     topic,
     partition,
@@ -221,4 +221,9 @@ function putAside(
     value: message?.value ?? null,
     headers,
   };
+}
+
+/** kafkajs mixes a header that is called like something every object inherits, `constructor`, with that. */
+function readHeader([name, value]: [string, IHeaders[string]]): [string, (Buffer | string)[]] {
+  return [name, [value].flat().filter((item) => typeof item === 'string' || Buffer.isBuffer(item))];
 }

@@ -2,8 +2,10 @@ import kafkajs, { type IHeaders, type Kafka, type Message } from 'kafkajs';
 import { type MessageOf, TOPICS, type TopicName } from '../contracts/topics.ts';
 import type { Codec } from './codec.ts';
 
-/** Below the broker's default limit for one batch (1 MiB), with room for keys and headers. */
-const MAX_BATCH_BYTES = 900 * 1024;
+/** Below the broker's default limit for one batch (1 MiB). */
+const MAX_BATCH_BYTES = 1000 * 1024;
+/** Lengths, offset and timestamp of a record, or the lengths of a header, at most. */
+const RECORD_OVERHEAD_BYTES = 32;
 const SEND_TIMEOUT_MS = 10_000;
 
 /** Kafka did not confirm: the messages may or may not be there, so send them again. */
@@ -63,7 +65,7 @@ function* batches(messages: readonly Message[]): Generator<Message[]> {
   let batch: Message[] = [];
   let bytes = 0;
   for (const message of messages) {
-    const size = (message.value?.length ?? 0) + (message.key?.length ?? 0);
+    const size = sizeOf(message);
     if (batch.length > 0 && bytes + size > MAX_BATCH_BYTES) {
       yield batch;
       batch = [];
@@ -73,4 +75,18 @@ function* batches(messages: readonly Message[]): Generator<Message[]> {
     bytes += size;
   }
   if (batch.length > 0) yield batch;
+}
+
+/** At most what a message takes in a batch. Headers count: a dead letter may be little else. */
+function sizeOf({ key, value, headers = {} }: Message): number {
+  let size = RECORD_OVERHEAD_BYTES + bytesOf(key) + bytesOf(value);
+  for (const [name, header] of Object.entries(headers)) {
+    for (const item of [header].flat())
+      size += RECORD_OVERHEAD_BYTES + Buffer.byteLength(name) + bytesOf(item);
+  }
+  return size;
+}
+
+function bytesOf(part: Buffer | string | null | undefined): number {
+  return part === null || part === undefined ? 0 : Buffer.byteLength(part);
 }

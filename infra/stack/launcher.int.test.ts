@@ -1,0 +1,113 @@
+import { existsSync } from 'node:fs';
+import { mkdtemp, readdir, rm, writeFile } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { afterEach, beforeEach, expect, inject, test } from 'vitest';
+import { LAUNCHER, type Launched, launch, processIdsOf, runningOf } from './testing/launched.ts';
+
+const GONE = { timeout: 20_000, interval: 50 };
+
+/** Engines and services of its own: none of the shared ones, and a temporary directory that shows what is left. */
+let temporary: string;
+let launched: Launched | undefined;
+
+beforeEach(async () => {
+  temporary = await mkdtemp(join(tmpdir(), 'launcher-'));
+});
+afterEach(async () => {
+  if (launched?.child.exitCode === null) launched.child.kill('SIGKILL');
+  await launched?.exitCode;
+  launched = undefined;
+  await expect.poll(() => readdir(temporary), GONE).toEqual([]);
+  await rm(temporary, { recursive: true });
+});
+
+function environment(more: NodeJS.ProcessEnv = {}): NodeJS.ProcessEnv {
+  return { ...process.env, TMPDIR: temporary, ...more };
+}
+
+test('SIGTERM stops everything and ends with 0; one ready line says where all is', async () => {
+  launched = launch([...LAUNCHER, '--dispatchers', '2'], environment());
+  const ready = await launched.ready();
+  expect(Object.keys(ready.pids)).toEqual([
+    'scheduler',
+    'dispatcher',
+    'sweeper',
+    'kafka',
+    'mongodb',
+    'registry',
+  ]);
+  expect(ready.pids.dispatcher).toHaveLength(2);
+  expect(ready.addresses?.dispatcher[0]).toBe(ready.dispatcher);
+  expect(ready.jaeger).toBeNull();
+  const keyed = await fetch(`${ready.scheduler}/v1/subscribers`, {
+    headers: { authorization: `Bearer ${ready.apiKeys.admin}` },
+  });
+  expect(keyed.status).toBe(200);
+  for (const address of Object.values(ready.addresses ?? {}).flat()) {
+    expect((await fetch(`${address}/readyz`)).status).toBe(200);
+  }
+
+  launched.child.kill('SIGTERM');
+  expect(await launched.exitCode).toBe(0);
+  expect(launched.output.stdout.trim().split('\n')).toHaveLength(1);
+  expect(runningOf(processIdsOf(ready))).toEqual([]);
+});
+
+test('SIGKILL of the launcher leaves nothing', async () => {
+  launched = launch(LAUNCHER, environment());
+  const pids = processIdsOf(await launched.ready());
+  expect(runningOf(pids)).toHaveLength(6);
+  launched.child.kill('SIGKILL');
+  await expect.poll(() => runningOf(pids), GONE).toEqual([]);
+});
+
+test('SIGKILL of the package manager that wraps the launcher leaves nothing', async () => {
+  const directory = await mkdtemp(join(tmpdir(), 'wrapper-'));
+  const wrapper = join(directory, 'pnpm.cjs');
+  const command = JSON.stringify(LAUNCHER.map((word) => `'${word}'`).join(' '));
+  await writeFile(
+    wrapper,
+    `require('node:child_process').spawn('sh', ['-c', ${command}], { stdio: 'inherit' });`,
+  );
+  launched = launch([process.execPath, wrapper], environment());
+  const pids = processIdsOf(await launched.ready());
+  launched.child.kill('SIGKILL');
+  await expect.poll(() => runningOf(pids), GONE).toEqual([]);
+  await rm(directory, { recursive: true });
+});
+
+test('SIGTERM while engines are starting leaves nothing', async () => {
+  launched = launch(LAUNCHER, environment());
+  const kafkaLog = async (): Promise<boolean> => {
+    const [directory] = await readdir(temporary);
+    return directory !== undefined && existsSync(join(temporary, directory, 'logs', 'kafka.log'));
+  };
+  await expect.poll(kafkaLog, GONE).toBe(true);
+  launched.child.kill('SIGTERM');
+  expect(await launched.exitCode).toBe(0);
+});
+
+test('a wrong environment ends with 78 and every fault; engines that were handed in stay', async () => {
+  const engines = inject('engines');
+  launched = launch(LAUNCHER, environment({ ...engines, LOG_LEVEL: 'loud' }));
+  expect(await launched.exitCode).toBe(78);
+  expect(launched.output.stderr).toMatch(/LOG_LEVEL/);
+  expect(launched.output.stdout).toBe('');
+  expect((await fetch(`${engines.SCHEMA_REGISTRY_URL}/subjects`)).ok).toBe(true);
+});
+
+test.each([
+  [['--dispatchers', 'many'], {}, 64, /--dispatchers must be a whole number/],
+  [
+    [],
+    { KAFKA_BROKERS: 'broker:9092', MONGODB_URI: 'mongodb://database/' },
+    1,
+    /set SCHEMA_REGISTRY_URL too/,
+  ],
+  [['--help'], {}, 0, /^$/],
+])('%j with %j ends with %i', async (args, env, code, message) => {
+  launched = launch([...LAUNCHER, ...args], environment({ SCHEMA_REGISTRY_URL: '', ...env }));
+  expect(await launched.exitCode).toBe(code);
+  expect(launched.output.stderr).toMatch(message);
+});
