@@ -51,11 +51,17 @@ export async function attemptDelivery(input: AttemptInput): Promise<AttemptResul
     settlement: {
       ...leaseOf(row),
       ...conclusion,
-      leftAt: leftAt === null ? null : clock.at(leftAt),
-      endedAt: clock.at(endedAt),
+      leftAt: leftAt === null ? null : notBeforeClaim(row, clock.at(leftAt)),
+      endedAt: notBeforeClaim(row, clock.at(endedAt)),
     },
     news,
   };
+}
+
+/** This side knows the database's time to within half a round trip; what follows the claim is never shown before it. */
+function notBeforeClaim({ attempts }: DeliveryRow, time: Date): Date {
+  const claimedAt = attempts.at(-1)?.claimedAt ?? time;
+  return claimedAt > time ? claimedAt : time;
 }
 
 /** Gives a claimed row back unsent: another version of the shipment goes first, or was accepted meanwhile. */
