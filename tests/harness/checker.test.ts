@@ -1,3 +1,4 @@
+import { subscriberInput } from '@waybill/shared/contracts/subscriber';
 import type { Attempt, DeliveryState } from '@waybill/shared/domain/delivery';
 import type { DeliveryRow } from '@waybill/shared/stores/deliveries';
 import type { StatusEventRow } from '@waybill/shared/stores/status-events';
@@ -10,7 +11,12 @@ const at = (seconds: number): Date => new Date(Date.UTC(2026, 0, 1, 12, 0, secon
 const BODY = JSON.stringify({ data: { status: 'in_transit', attributes: { region: 'north' } } });
 
 function attempt(number: number, fields: Partial<Attempt>): Attempt {
-  const times = { claimedAt: at(number * 10), leftAt: at(number * 10 + 1), endedAt: at(number * 10 + 2) };
+  const times = {
+    claimedAt: at(number * 10),
+    leaseUntil: at(number * 10 + 30),
+    leftAt: at(number * 10 + 1),
+    endedAt: at(number * 10 + 2),
+  };
   return {
     number,
     outcome: 'rejected',
@@ -18,6 +24,8 @@ function attempt(number: number, fields: Partial<Attempt>): Attempt {
     statusCode: 503,
     leaseId: `lse_${number}`,
     worker: 'w/1',
+    renewals: 0,
+    leaseEnd: 'settled',
     subscriberVersion: 1,
     traceId: null,
     spanId: null,
@@ -39,7 +47,7 @@ function subscriber(_id: string, region: string): SubscriberRow {
     _id,
     url: `http://127.0.0.1:9000/${_id}`,
     filter: { attributes: { region: [region] } },
-    delivery: { timeoutMs: 15_000, maxAttempts: 12, concurrency: 32 },
+    delivery: subscriberInput.parse({ url: 'https://clinic.example/' }).delivery,
     auth: { type: 'none' },
     enabled: true,
     version: 1,
@@ -75,6 +83,7 @@ function sound() {
     state: 'delivered',
     reason: null,
     runId: 'fan-out/0@0',
+    tried: true,
     attemptCount: 2,
     failures: 1,
     attempts: [attempt(1, {}), attempt(2, { outcome: 'accepted', statusCode: 200 })],
@@ -87,6 +96,8 @@ function sound() {
       entry(22, 'in_flight', 'delivered', 'lease:lse_2'),
     ],
     traceId: null,
+    previousVersion: null,
+    chain: 1,
     createdAt: at(2),
     closedAt: at(22),
   };

@@ -1,23 +1,28 @@
 import { randomUUID } from 'node:crypto';
 import type { DatabaseClock } from '@waybill/shared/stores/database-clock';
 import type { DeliveryRow, DeliveryStore } from '@waybill/shared/stores/deliveries';
-import type { Claimer, LeaseStore } from '@waybill/shared/stores/leases';
+import type { Candidate, Claimer, LeaseStore } from '@waybill/shared/stores/leases';
 import { type StatusEventStore, statusEventId } from '@waybill/shared/stores/status-events';
 import type { SubscriberRow, SubscriberStore } from '@waybill/shared/stores/subscribers';
 import type { Logger } from '@waybill/shared/telemetry/logger';
-import { attemptDelivery } from './delivery/attempt.ts';
+import { attemptDelivery, yieldTurn } from './delivery/attempt.ts';
 import type { Sender } from './delivery/send.ts';
-import { Lane } from './lanes/lane.ts';
+import type { Lane } from './lanes/lane.ts';
+import type { Lanes } from './lanes/lanes.ts';
+import { secondThoughts, takeTurns } from './ordering.ts';
 import type { Settler } from './settler.ts';
 
 /** Most requests under way at once in this process: what bounds its memory, and its connections to one origin. */
 export const MAX_IN_FLIGHT = 2_000;
+/** When a lane that was held back asks again, in milliseconds: after what it was told, or when others may be done. */
+const RETRY_MS = { least: 20, unknown: 250, most: 2_000 };
 
 export interface DispatchDeps {
   readonly leases: LeaseStore;
   readonly deliveries: DeliveryStore;
   readonly events: StatusEventStore;
   readonly subscribers: SubscriberStore;
+  readonly lanes: Lanes;
   readonly sender: Sender;
   readonly settler: Settler;
   readonly clock: DatabaseClock;
@@ -25,17 +30,21 @@ export interface DispatchDeps {
   readonly logger: Logger;
 }
 
+interface Taken {
+  readonly subscriber: SubscriberRow;
+  readonly lane: Lane;
+  readonly rows: readonly Candidate[];
+}
+
 /**
  * Claims deliveries, sends them, hands the results to the settler. Round trips per batch are constant: read the
- * subscribers, claim (two), read the bodies. Nothing is sent without a claim.
+ * subscribers, claim (two), read the bodies; two more where an order is asked for. Nothing is sent without a claim.
  */
 export class Dispatch {
   readonly #deps: DispatchDeps;
-  readonly #lanes = new Map<string, Lane>();
-  /** Lanes with rows waiting and no request under way, with their concurrency. */
-  readonly #starved = new Map<Lane, number>();
-  /** Leases held by requests under way, by delivery. */
+  /** Requests under way, by delivery. */
   readonly #inFlight = new Map<string, Promise<void>>();
+  readonly #retries = new Map<Lane, NodeJS.Timeout>();
   readonly #aborting = new AbortController();
   #renewing: NodeJS.Timeout | undefined;
   #stopping = false;
@@ -46,7 +55,7 @@ export class Dispatch {
 
   /** Begins to renew leases while requests run: one write for all of them, three times per lease. */
   start(): void {
-    const { claimer, leases, logger } = this.#deps;
+    const { claimer, leases, lanes, logger } = this.#deps;
     let writing = false;
     this.#renewing = setInterval(async () => {
       if (writing) return;
@@ -59,116 +68,184 @@ export class Dispatch {
         writing = false;
       }
     }, claimer.leaseMs / 3);
+    lanes.start(() => this.#wakeLanes());
   }
 
-  /** Offers rows that a command named. Returns once each is claimed and being sent, or left for later. */
-  async offer(idsBySubscriber: ReadonlyMap<string, readonly string[]>): Promise<void> {
+  /** Offers rows that commands named. Returns once each is claimed and being sent, or left for later. */
+  async offer(rowsBySubscriber: ReadonlyMap<string, readonly Candidate[]>): Promise<void> {
     if (this.#stopping) return;
-    const subscribers = await this.#deps.subscribers.byId([...idsBySubscriber.keys()]);
-    const taken: Taken[] = [];
-    for (const [subscriberId, ids] of idsBySubscriber) {
-      const subscriber = subscribers.get(subscriberId);
+    const { lanes, subscribers } = this.#deps;
+    const known = await subscribers.byId([...rowsBySubscriber.keys()]);
+    const offered: Taken[] = [];
+    for (const [subscriberId, rows] of rowsBySubscriber) {
+      const subscriber = known.get(subscriberId);
       if (!subscriber) await this.#cancel(subscriberId);
-      else if (subscriber.enabled) {
-        const lane = this.#laneOf(subscriberId);
-        const slots = lane.reserve(Math.min(ids.length, this.#room()), subscriber.delivery.concurrency);
-        if (slots > 0) taken.push({ subscriber, lane, ids: ids.slice(0, slots) });
-        if (slots < ids.length) {
-          lane.leaveWaiting();
-          if (slots === 0) this.#starved.set(lane, subscriber.delivery.concurrency);
-        }
-      }
+      else if (mayReceive(subscriber)) offered.push({ subscriber, lane: lanes.of(subscriberId), rows });
     }
-    await this.#claimAndSend(taken);
+    await this.#take(offered);
   }
 
   /** Stops claiming, waits for requests under way, takes back what is not done by then. */
   async stop(graceMs: number): Promise<void> {
     this.#stopping = true;
+    for (const timer of this.#retries.values()) clearTimeout(timer);
     const timer = setTimeout(() => this.#aborting.abort(), graceMs);
     await Promise.allSettled(this.#inFlight.values());
     clearTimeout(timer);
     clearInterval(this.#renewing);
+    await this.#deps.lanes.stop();
+  }
+
+  /** Reserves slots for what is offered, claims and sends that much, and leaves the rest waiting in its lane. */
+  async #take(offered: readonly Taken[]): Promise<void> {
+    if (offered.length === 0) return;
+    const ready = await this.#inTurn(offered);
+    await this.#deps.lanes.grant(ready.map(({ subscriber, rows }) => ({ subscriber, wanted: rows.length })));
+    const now = performance.now();
+    const taken: Taken[] = [];
+    for (const item of ready) {
+      const { lane, rows } = item;
+      const slots = lane.reserve(Math.min(rows.length, this.#room()), now);
+      if (slots > 0) taken.push({ ...item, rows: rows.slice(0, slots) });
+      if (slots < rows.length) {
+        lane.leaveWaiting();
+        if (slots === 0) this.#retryLater(lane);
+      }
+    }
+    await this.#claimAndSend(taken);
+  }
+
+  /** Drops rows of ordered subscribers whose turn it is not. */
+  async #inTurn(offered: readonly Taken[]): Promise<Taken[]> {
+    const ordered = offered.filter(({ subscriber }) => isOrdered(subscriber));
+    if (ordered.length === 0) return [...offered];
+    const turns = await takeTurns(this.#deps.deliveries, ordered, this.#deps.clock.now());
+    return offered
+      .map((item) =>
+        isOrdered(item.subscriber) ? { ...item, rows: item.rows.filter((row) => turns.has(row._id)) } : item,
+      )
+      .filter(({ rows }) => rows.length > 0);
   }
 
   async #claimAndSend(taken: readonly Taken[]): Promise<void> {
-    const ids = taken.flatMap((item) => item.ids);
+    const ids = taken.flatMap(({ rows }) => rows.map((row) => row._id));
     if (ids.length === 0) return;
-    const { leases, events, claimer } = this.#deps;
+    const { leases, events, claimer, deliveries } = this.#deps;
     const bySubscriber = new Map(taken.map((item) => [item.subscriber._id, item]));
     const versions = new Map(taken.map(({ subscriber }) => [subscriber._id, subscriber.version]));
-    const claimed: DeliveryRow[] = [];
+    const leaseId = `lse_${randomUUID()}`;
+    const sent = new Map<string, number>();
     try {
-      claimed.push(...(await leases.claim(ids, `lse_${randomUUID()}`, versions, claimer)));
+      const claimed = await leases.claim(ids, leaseId, versions, claimer);
+      if (claimed.length === 0) return;
+      const ordered = taken.filter(({ subscriber }) => isOrdered(subscriber));
       const eventIds = new Set(claimed.map((row) => statusEventId(row.shipmentId, row.eventVersion)));
-      const bodies = claimed.length > 0 ? await events.bodies([...eventIds]) : new Map();
+      const [bodies, against] = await Promise.all([
+        events.bodies([...eventIds]),
+        ordered.length > 0 ? secondThoughts(deliveries, ordered, leaseId) : null,
+      ]);
       for (const row of claimed) {
         const item = bySubscriber.get(row.subscriberId);
-        const body = bodies.get(statusEventId(row.shipmentId, row.eventVersion))?.body ?? null;
-        if (item) this.#send(row, item, body);
+        if (!item) continue;
+        sent.set(row.subscriberId, (sent.get(row.subscriberId) ?? 0) + 1);
+        const objection = against?.get(row._id);
+        if (objection)
+          this.#track(row, item, () => Promise.resolve(yieldTurn(row, objection, this.#deps.clock.now())));
+        else this.#send(row, item, bodies.get(statusEventId(row.shipmentId, row.eventVersion))?.body ?? null);
       }
     } finally {
-      const kept = Map.groupBy(claimed, (row) => row.subscriberId);
-      for (const { lane, subscriber, ids: offered } of taken) {
-        lane.release(offered.length - (kept.get(subscriber._id)?.length ?? 0));
-        this.#refill(lane, subscriber.delivery.concurrency);
+      for (const { lane, subscriber, rows } of taken) {
+        lane.release(rows.length - (sent.get(subscriber._id) ?? 0), true);
+        this.#refill(lane);
       }
     }
   }
 
-  #send(row: DeliveryRow, { subscriber, lane }: Taken, body: string | null): void {
-    const { sender, settler, clock, logger } = this.#deps;
-    const work = attemptDelivery({ row, subscriber, body, sender, clock, signal: this.#aborting.signal })
-      .then((settlement) => settler.settle(settlement, row))
-      .catch((error: unknown) =>
-        logger.error({ err: error, deliveryId: row._id }, 'attempt was not recorded'),
-      )
-      .finally(() => {
+  #send(row: DeliveryRow, item: Taken, body: string | null): void {
+    const { sender, clock } = this.#deps;
+    const { subscriber } = item;
+    const signal = this.#aborting.signal;
+    this.#track(row, item, () => attemptDelivery({ row, subscriber, body, sender, clock, signal }));
+  }
+
+  /** Follows an attempt to its recorded end, then lets the next rows in. */
+  #track(
+    row: DeliveryRow,
+    { subscriber, lane }: Taken,
+    work: () => ReturnType<typeof attemptDelivery>,
+  ): void {
+    const { deliveries, settler, lanes, logger } = this.#deps;
+    const follow = async (): Promise<void> => {
+      try {
+        const { settlement, news } = await work();
+        await settler.settle(settlement, row);
+        if (news) await lanes.report(lane, news);
+        await deliveries.trim(row);
+        if (isOrdered(subscriber)) await this.#wakeFamily(row, subscriber);
+      } catch (error) {
+        logger.error({ err: error, deliveryId: row._id }, 'attempt was not recorded, its lease will expire');
+      } finally {
         this.#inFlight.delete(row._id);
-        lane.release(1);
-        this.#refill(lane, subscriber.delivery.concurrency);
-        this.#refillStarved();
-      });
-    this.#inFlight.set(row._id, work);
+        lane.release(1, false);
+        this.#refill(lane);
+        if (this.#room() === 1) this.#wakeLanes();
+      }
+    };
+    this.#inFlight.set(row._id, follow());
+  }
+
+  /** Another version may have been waiting for this one. */
+  async #wakeFamily({ shipmentId, subscriberId }: DeliveryRow, subscriber: SubscriberRow): Promise<void> {
+    const { deliveries, lanes } = this.#deps;
+    const rows = await deliveries.wake([shipmentId], subscriberId);
+    if (rows.length > 0 && !this.#stopping)
+      await this.#take([{ subscriber, lane: lanes.of(subscriberId), rows }]);
   }
 
   /** Fetches rows that were left when no slot was free. A failure leaves them to the tick. */
-  #refill(lane: Lane, concurrency: number): void {
-    if (this.#stopping) return;
-    if (lane.idle) this.#lanes.delete(lane.subscriberId);
-    if (!lane.beginRefill(concurrency)) return;
-    const { leases, subscribers, clock, logger } = this.#deps;
-    const fetchRows = async (): Promise<boolean> => {
-      const subscriber = (await subscribers.byId([lane.subscriberId])).get(lane.subscriberId);
-      if (!subscriber?.enabled) return false;
-      const room = Math.min(subscriber.delivery.concurrency, this.#room());
-      const ids = await leases.waiting(lane.subscriberId, clock.now(), room);
-      const slots = lane.reserve(ids.length, subscriber.delivery.concurrency);
-      await this.#claimAndSend([{ subscriber, lane, ids: ids.slice(0, slots) }]);
-      return slots < ids.length || ids.length === room;
-    };
-    fetchRows().then(
+  #refill(lane: Lane): void {
+    if (this.#stopping || !lane.beginRefill()) return;
+    this.#fetchRows(lane).then(
       (more) => {
         lane.endRefill(more);
-        this.#refill(lane, concurrency);
+        if (!more) return;
+        if (lane.free > 0) this.#refill(lane);
+        else if (lane.taken === 0) this.#retryLater(lane);
       },
       (error: unknown) => {
         lane.endRefill(false);
-        logger.warn(
-          { err: error, subscriberId: lane.subscriberId },
-          'waiting rows were not fetched, the tick will',
-        );
+        const { subscriberId } = lane;
+        this.#deps.logger.warn({ err: error, subscriberId }, 'waiting rows were not fetched, the tick will');
       },
     );
   }
 
-  /** Lanes that got no slot at all while the process was full have no request of their own to wake them. */
-  #refillStarved(): void {
-    for (const [lane, concurrency] of this.#starved) {
-      if (this.#room() === 0) return;
-      this.#starved.delete(lane);
-      this.#refill(lane, concurrency);
-    }
+  /** @returns whether more rows may be waiting. */
+  async #fetchRows(lane: Lane): Promise<boolean> {
+    const { leases, subscribers, lanes, clock } = this.#deps;
+    const subscriber = (await subscribers.byId([lane.subscriberId])).get(lane.subscriberId);
+    if (!subscriber || !mayReceive(subscriber)) return false;
+    await lanes.grant([{ subscriber, wanted: Math.max(1, subscriber.delivery.concurrency - lane.taken) }]);
+    const room = Math.min(lane.free, this.#room());
+    if (room === 0) return true;
+    const rows = await leases.waiting(lane.subscriberId, clock.now(), room);
+    await this.#take([{ subscriber, lane, rows }]);
+    return rows.length === room;
+  }
+
+  #retryLater(lane: Lane): void {
+    if (this.#stopping || this.#retries.has(lane)) return;
+    const told = lane.retryIn(performance.now());
+    const pause = told > 0 ? Math.min(Math.max(told, RETRY_MS.least), RETRY_MS.most) : RETRY_MS.unknown;
+    const timer = setTimeout(() => {
+      this.#retries.delete(lane);
+      this.#refill(lane);
+    }, pause);
+    this.#retries.set(lane, timer);
+  }
+
+  #wakeLanes(): void {
+    for (const lane of this.#deps.lanes.asleep()) this.#refill(lane);
   }
 
   async #cancel(subscriberId: string): Promise<void> {
@@ -176,19 +253,15 @@ export class Dispatch {
     this.#deps.logger.info({ subscriberId, cancelled }, 'subscriber is gone, its deliveries are cancelled');
   }
 
-  #laneOf(subscriberId: string): Lane {
-    const lane = this.#lanes.get(subscriberId) ?? new Lane(subscriberId);
-    this.#lanes.set(subscriberId, lane);
-    return lane;
-  }
-
   #room(): number {
     return Math.max(0, MAX_IN_FLIGHT - this.#inFlight.size);
   }
 }
 
-interface Taken {
-  readonly subscriber: SubscriberRow;
-  readonly lane: Lane;
-  readonly ids: readonly string[];
+function mayReceive({ enabled, quarantine }: SubscriberRow): boolean {
+  return enabled && quarantine === undefined;
+}
+
+function isOrdered({ delivery }: SubscriberRow): boolean {
+  return delivery.ordering !== 'none';
 }

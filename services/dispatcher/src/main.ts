@@ -6,6 +6,7 @@ import { connect } from '@waybill/shared/runtime/connections';
 import { healthRoutes, listen } from '@waybill/shared/runtime/health';
 import { runService } from '@waybill/shared/runtime/service';
 import { DeliveryStore } from '@waybill/shared/stores/deliveries';
+import { LaneStore } from '@waybill/shared/stores/lanes';
 import { LeaseStore } from '@waybill/shared/stores/leases';
 import { StatusEventStore } from '@waybill/shared/stores/status-events';
 import { SubscriberStore } from '@waybill/shared/stores/subscribers';
@@ -13,6 +14,7 @@ import { createLogger } from '@waybill/shared/telemetry/logger';
 import { dispatcherEnvironment } from './config.ts';
 import { createSender } from './delivery/send.ts';
 import { Dispatch, MAX_IN_FLIGHT } from './dispatch.ts';
+import { Lanes } from './lanes/lanes.ts';
 import { onCommands } from './on-commands.ts';
 import { Settler } from './settler.ts';
 
@@ -38,17 +40,20 @@ runService(async ({ resources, fail }) => {
   });
   resources.add('sender', () => sender.close());
 
+  const subscribers = new SubscriberStore(database.db);
+  const instance = randomUUID();
   const dispatch = new Dispatch({
     leases,
     deliveries: new DeliveryStore(database.db),
     events: new StatusEventStore(database.db),
-    subscribers: new SubscriberStore(database.db),
+    subscribers,
+    lanes: new Lanes({ store: new LaneStore(database.db), subscribers, clock, instance, logger }),
     sender,
     settler: new Settler(leases, producer, logger),
     clock,
     claimer: {
       worker: config.WAYBILL_WORKER ?? `${hostname()}/${process.pid}`,
-      instance: randomUUID(),
+      instance,
       leaseMs: config.LEASE_MS,
     },
     logger,

@@ -1,4 +1,5 @@
 import type { BatchHandler } from '@waybill/shared/kafka/consumer-loop';
+import type { Candidate } from '@waybill/shared/stores/leases';
 import type { Dispatch } from './dispatch.ts';
 
 /**
@@ -7,12 +8,13 @@ import type { Dispatch } from './dispatch.ts';
  */
 export function onCommands(dispatch: Dispatch): BatchHandler<'deliveryCommands'> {
   return async ({ messages }) => {
-    const idsBySubscriber = new Map<string, Set<string>>();
+    const rowsBySubscriber = new Map<string, Map<string, Candidate>>();
     for (const { value } of messages) {
-      const ids = idsBySubscriber.get(value.subscriberId) ?? new Set();
-      idsBySubscriber.set(value.subscriberId, ids.add(value.deliveryId));
+      const { deliveryId: _id, shipmentId, subscriberId } = value;
+      const rows = rowsBySubscriber.get(subscriberId) ?? new Map<string, Candidate>();
+      rowsBySubscriber.set(subscriberId, rows.set(_id, { _id, shipmentId }));
     }
-    await dispatch.offer(new Map([...idsBySubscriber].map(([id, ids]) => [id, [...ids]])));
+    await dispatch.offer(new Map([...rowsBySubscriber].map(([id, rows]) => [id, [...rows.values()]])));
     return [];
   };
 }

@@ -4,14 +4,17 @@ import { startConsumerLoop } from '@waybill/shared/kafka/consumer-loop';
 import { connect } from '@waybill/shared/runtime/connections';
 import { listen } from '@waybill/shared/runtime/health';
 import { runService } from '@waybill/shared/runtime/service';
+import { DeadLetterStore } from '@waybill/shared/stores/dead-letters';
 import { DeliveryStore } from '@waybill/shared/stores/deliveries';
 import { loadNamingKey } from '@waybill/shared/stores/installation';
+import { LaneStore } from '@waybill/shared/stores/lanes';
 import { RunStore } from '@waybill/shared/stores/runs';
 import { StatusEventStore } from '@waybill/shared/stores/status-events';
 import { SubscriberStore } from '@waybill/shared/stores/subscribers';
 import { createLogger } from '@waybill/shared/telemetry/logger';
 import { tombstones } from '@waybill/shared/telemetry/metrics';
 import { schedulerEnvironment } from './config.ts';
+import { keepDeadLetters } from './fan-out/keep-dead-letters.ts';
 import { onStatusEvents } from './fan-out/on-status-events.ts';
 import { createApi } from './http/app.ts';
 import { startCron } from './ticks/cron.ts';
@@ -33,11 +36,22 @@ runService(async ({ resources, fail }) => {
   const events = new StatusEventStore(database.db);
   const subscribers = new SubscriberStore(database.db);
   const deliveries = new DeliveryStore(database.db);
+  const deadLetters = new DeadLetterStore(database.db);
+  const lanes = new LaneStore(database.db);
   const runs = new RunStore(database.db);
   const worker = `${hostname()}/${process.pid}`;
   const visibilityMs = config.LEASE_MS;
 
-  const dispatch = new DispatchTick({ deliveries, events, runs, producer, clock, worker, visibilityMs });
+  const dispatch = new DispatchTick({
+    deliveries,
+    lanes,
+    events,
+    runs,
+    producer,
+    clock,
+    worker,
+    visibilityMs,
+  });
   const retention = retentionTick({ runs, producer, clock, worker });
 
   const fanOut = await startConsumerLoop({
@@ -48,6 +62,7 @@ runService(async ({ resources, fail }) => {
     groupId: 'waybill-scheduler',
     handle: onStatusEvents({ events, subscribers, deliveries, producer, clock, namingKey, visibilityMs }),
     logger,
+    keepDeadLetters: keepDeadLetters(deadLetters, clock),
     onTombstone: () => tombstones.inc(),
     onCrash: fail,
   });
@@ -62,6 +77,8 @@ runService(async ({ resources, fail }) => {
     events,
     subscribers,
     deliveries,
+    deadLetters,
+    lanes,
     runs,
     producer,
     clock,

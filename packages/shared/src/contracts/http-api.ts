@@ -37,10 +37,25 @@ export const deliveriesQuery = z.strictObject({
 });
 export type DeliveriesQuery = z.output<typeof deliveriesQuery>;
 
+/** Pages of the older history of one delivery: each item holds up to some dozens of attempts. */
+export const historyQuery = z.strictObject({
+  cursor: z
+    .string()
+    .regex(/^\d{1,15}$/)
+    .optional(),
+  limit: z.coerce.number().int().min(1).max(50).default(10),
+});
+
 /** A replay of many must say which: an empty filter would mean everything. */
 export const replayQuery = z
   .strictObject({ ...deliveryFilter, dryRun: z.enum(['true', 'false']).default('false') })
   .refine(({ dryRun: _, ...filter }) => Object.keys(filter).length > 0, 'must name at least one condition');
+
+export const deadLettersQuery = z.strictObject({
+  kind: z.enum(['delivery', 'message']).optional(),
+  cursor: z.string().min(1).optional(),
+  limit: pageLimit,
+});
 
 export const runsQuery = z.strictObject({
   job: z.enum(JOBS).optional(),

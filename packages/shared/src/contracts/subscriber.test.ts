@@ -13,7 +13,16 @@ describe('a subscriber', () => {
     expect(subscriberInput.parse({ url: URL })).toEqual({
       url: URL,
       filter: {},
-      delivery: { timeoutMs: 15_000, maxAttempts: 12, concurrency: 32 },
+      delivery: {
+        timeoutMs: 15_000,
+        maxAttempts: 12,
+        maxElapsedMs: 72 * 3_600_000,
+        concurrency: 32,
+        ordering: 'none',
+        onDead: 'pass',
+        sequence: false,
+        conflictMeans: 'retry',
+      },
       auth: { type: 'none' },
       enabled: true,
     });

@@ -1,4 +1,5 @@
 import { z } from 'zod';
+import { ORDERINGS } from '../domain/ordering.ts';
 import { identifier } from './status-event.ts';
 import { wholeRecord } from './whole-record.ts';
 
@@ -9,22 +10,57 @@ export const subscriberId = z
   .string()
   .regex(/^[A-Za-z0-9][A-Za-z0-9_-]{0,63}$/, 'must be 1 to 64 letters, digits, dashes or underscores');
 
-const backoff = z.strictObject({
+const jitter = z
+  .number()
+  .min(0)
+  .max(1)
+  .default(0.2)
+  .describe('Share of the delay that chance may add, never take away');
+
+const schedule = z.strictObject({
+  delaysMs: z
+    .array(z.int().min(0).max(86_400_000))
+    .min(1)
+    .max(50)
+    .describe('Before each retry; the last one repeats'),
+  jitter,
+});
+
+const exponential = z.strictObject({
   initialMs: z.int().min(10).max(86_400_000).describe('Delay before the second attempt; doubles after each'),
   maxMs: z.int().min(10).max(86_400_000).default(36_000_000),
-  jitter: z
-    .number()
-    .min(0)
-    .max(1)
-    .default(0.2)
-    .describe('Share of the delay that chance may add, never take away'),
+  jitter,
 });
+
+const backoff = z.union([exponential, schedule]);
 
 const delivery = z.strictObject({
   timeoutMs: z.int().min(TIMEOUT_MS.min).max(TIMEOUT_MS.max).default(TIMEOUT_MS.default),
   maxAttempts: z.int().min(1).max(50).default(12),
   backoff: backoff.optional().describe('Left out: 0, 5 s, 30 s, 2 m, 10 m, 30 m, 1 h, 2 h, 5 h, 10 h, …'),
-  concurrency: z.int().min(1).max(500).default(32).describe('Most requests under way at once'),
+  maxElapsedMs: z
+    .int()
+    .min(1_000)
+    .max(30 * 86_400_000)
+    .default(72 * 3_600_000)
+    .describe('Give up after this'),
+  concurrency: z
+    .int()
+    .min(1)
+    .max(500)
+    .default(32)
+    .describe('Most requests under way at once, over all dispatchers'),
+  ratePerSecond: z.number().min(0.01).max(10_000).optional().describe('Most requests begun in a second'),
+  ordering: z.enum(ORDERINGS).default('none').describe('Of the versions of one shipment'),
+  onDead: z
+    .enum(['block', 'pass'])
+    .default('pass')
+    .describe('Whether a dead version keeps later ones back (strict)'),
+  sequence: z.boolean().default(false).describe('Number its deliveries without a gap: Waybill-Sequence'),
+  conflictMeans: z
+    .enum(['retry', 'delivered'])
+    .default('retry')
+    .describe('What 409 means after an attempt whose outcome is unknown'),
 });
 
 /** A subscriber as it is put. What is left out takes its default. */

@@ -50,6 +50,10 @@ export interface Attempt {
   /** Name of the worker, for people. The lease id fences, not this. */
   worker: string;
   claimedAt: Date;
+  /** The lease's history: until when it held, how often it was renewed, how it ended. */
+  leaseUntil: Date;
+  renewals: number;
+  leaseEnd: 'settled' | 'expired' | null;
   /** When the request began to be written; null if it certainly did not leave or the worker died. */
   leftAt: Date | null;
   endedAt: Date | null;

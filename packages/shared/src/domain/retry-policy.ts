@@ -38,7 +38,15 @@ const SLOW_STEPS = 3;
 /** Past this many doublings every delay is at its ceiling; it keeps 2 ** n finite. */
 const MAX_DOUBLINGS = 40;
 
-interface Backoff {
+type Backoff = ExponentialBackoff | BackoffSchedule;
+
+interface BackoffSchedule {
+  /** Delay before the second attempt, the third, …, milliseconds; the last one repeats. Never empty. */
+  readonly delaysMs: readonly number[];
+  readonly jitter: number;
+}
+
+interface ExponentialBackoff {
   /** Delay before the second attempt, milliseconds; it doubles with each further one. */
   readonly initialMs: number;
   /** The delay grows no further than this, milliseconds (jitter and `Retry-After` may still add to it). */
@@ -75,6 +83,9 @@ export type Exhausted = 'attempts_exhausted' | 'time_exhausted';
 
 /** The delay before the attempt that follows `step` ended ones, without jitter. */
 function scheduledMs(step: number, backoff: Backoff | undefined): number {
+  if (backoff !== undefined && 'delaysMs' in backoff) {
+    return backoff.delaysMs[step - 1] ?? backoff.delaysMs.at(-1) ?? 0;
+  }
   if (backoff !== undefined) {
     return Math.min(backoff.initialMs * 2 ** Math.min(step - 1, MAX_DOUBLINGS), backoff.maxMs);
   }

@@ -5,9 +5,6 @@ import { TRANSITIONS } from './transitions.ts';
 const ALL = Object.entries(TRANSITIONS);
 const isOpen = (state: DeliveryState) => OPEN_STATES.some((open) => open === state);
 
-/** Reached by nothing yet: no ordering makes a delivery pointless so far. */
-const NOT_YET: readonly DeliveryState[] = ['superseded'];
-
 describe('the transitions of a delivery', () => {
   it('reach every state from the one that fan-out makes', () => {
     const reached = new Set<DeliveryState>(['pending']);
@@ -15,7 +12,7 @@ describe('the transitions of a delivery', () => {
       before = reached.size;
       for (const [, { from, to }] of ALL) if (from.some((state) => reached.has(state))) reached.add(to);
     }
-    expect(DELIVERY_STATES.filter((state) => !reached.has(state))).toEqual(NOT_YET);
+    expect(DELIVERY_STATES.filter((state) => !reached.has(state))).toEqual([]);
   });
 
   it('leave a closed state only by a replay, which makes the delivery owed again', () => {
@@ -38,10 +35,15 @@ describe('the transitions of a delivery', () => {
 
   it('ask for the lease exactly where an attempt ends', () => {
     const fenced = ALL.filter(([, transition]) => transition.fenced).map(([name]) => name);
-    expect(fenced.sort()).toEqual(['bury', 'deliver', 'retry']);
+    expect(fenced.sort()).toEqual(['bury', 'deliver', 'retry', 'supersedeClaimed']);
     for (const [name, { from }] of ALL) {
       if (fenced.includes(name)) expect([name, from]).toEqual([name, ['in_flight']]);
     }
+  });
+
+  it('hold back or supersede unfenced no delivery whose request may be under way', () => {
+    expect(TRANSITIONS.hold.from).not.toContain('in_flight');
+    expect(TRANSITIONS.supersede.from).not.toContain('in_flight');
   });
 
   it('withdraw no delivery whose request may be under way', () => {

@@ -23,6 +23,12 @@ export const TRANSITIONS = {
   retry: { from: ['in_flight'], to: 'pending', fenced: true },
   /** No further attempt will be made by itself. */
   bury: { from: ['in_flight'], to: 'dead', fenced: true },
+  /** It is not its turn: an earlier version is owed first (`strict`) or a newer one is (`latest`). */
+  hold: { from: ['pending', 'queued'], to: 'pending', fenced: false },
+  /** A newer version was accepted, so this one is pointless (`latest` only). */
+  supersede: { from: ['pending', 'queued'], to: 'superseded', fenced: false },
+  /** As `supersede`, found out after the claim and before anything was sent. */
+  supersedeClaimed: { from: ['in_flight'], to: 'superseded', fenced: true },
   /** The subscriber is gone or an operator withdrew the delivery. Never while a request may be under way. */
   cancel: { from: ['pending', 'queued'], to: 'cancelled', fenced: false },
   /** An operator wants it sent again, under the same key. Never while it is owed anyway. */
@@ -32,4 +38,4 @@ export const TRANSITIONS = {
 export type TransitionName = keyof typeof TRANSITIONS;
 
 /** The transitions that end an attempt. */
-export type SettlingTransition = 'deliver' | 'retry' | 'bury';
+export type SettlingTransition = 'deliver' | 'retry' | 'bury' | 'supersedeClaimed';

@@ -34,6 +34,15 @@ export interface Refusal {
   readonly detail: string;
 }
 
+/** A message that was put aside, and why. */
+export interface PutAside extends Refusal {
+  readonly topic: string;
+  readonly partition: number;
+  readonly key: Buffer | null;
+  readonly value: Buffer | null;
+  readonly headers: readonly { name: string; value: Buffer }[];
+}
+
 /**
  * What a handler is and promises: when it returns, the batch is taken, and its offsets are committed; what it
  * refuses goes to the dead-letter topic first. It throws only when something it needs does not answer; the same
@@ -52,6 +61,8 @@ export interface ConsumerLoopOptions<Name extends TopicName> {
   readonly handle: BatchHandler<Name>;
   readonly logger: Logger;
   readonly onTombstone?: () => void;
+  /** Keeps what is put aside where people can look at it, too. May meet the same letter twice. */
+  readonly keepDeadLetters?: (letters: readonly PutAside[]) => Promise<void>;
   /** The loop cannot go on by itself any more; the process should end and be started again. */
   readonly onCrash: (error: Error) => void;
 }
@@ -70,7 +81,8 @@ export interface ConsumerLoop {
 export async function startConsumerLoop<Name extends TopicName>(
   options: ConsumerLoopOptions<Name>,
 ): Promise<ConsumerLoop> {
-  const { kafka, codec, producer, topic, groupId, handle, logger, onTombstone, onCrash } = options;
+  const { kafka, codec, producer, topic, groupId, handle, logger, onTombstone, keepDeadLetters, onCrash } =
+    options;
   const { name, deadLetterTopic } = TOPICS[topic];
   const stopping = new AbortController();
   const blocked = new Map<number, string>();
@@ -108,6 +120,9 @@ export async function startConsumerLoop<Name extends TopicName>(
     await producer.sendRaw(
       deadLetterTopic,
       refused.map((refusal) => deadLetter(name, partition, refusal, byOffset.get(refusal.offset))),
+    );
+    await keepDeadLetters?.(
+      refused.map((refusal) => putAside(name, partition, refusal, byOffset.get(refusal.offset))),
     );
     for (const refusal of refused) {
       logger.warn({ topic: name, partition, ...refusal, deadLetterTopic }, 'message put aside');
@@ -185,6 +200,27 @@ function deadLetter(
     [DEAD_LETTER_HEADERS.offset]: refusal.offset,
   };
   return { key: message?.key ?? null, value: message?.value ?? null, headers };
+}
+
+function putAside(
+  topic: string,
+  partition: number,
+  { offset, reason, detail }: Refusal,
+  message: KafkaMessage | undefined,
+): PutAside {
+  const headers = Object.entries(message?.headers ?? {})
+    .map(readHeader)
+    .flatMap(([name, values]) => values.map((value) => ({ name, value: Buffer.from(value) })));
+  return {
+    topic,
+    partition,
+    offset,
+    reason,
+    detail,
+    key: message?.key ?? null,
+    value: message?.value ?? null,
+    headers,
+  };
 }
 
 /** kafkajs mixes a header that is called like something every object inherits, `constructor`, with that. */

@@ -1,7 +1,15 @@
 import { afterAll, beforeAll, beforeEach, describe, expect, inject, it } from 'vitest';
 import { type DeliveryState, OPEN_STATES } from '../domain/delivery.ts';
 import { type OwnDatabase, ownDatabase } from '../testing/database.ts';
-import { attempt, closedRow, deliveryIn, deliveryRow, putDeliveries } from '../testing/rows.ts';
+import {
+  attempt,
+  closedRow,
+  deliveryIn,
+  deliveryRow,
+  putDeliveries,
+  putSubscribers,
+  subscriberRow,
+} from '../testing/rows.ts';
 import { type DatabaseClock, startDatabaseClock } from './database-clock.ts';
 import { DeliveryStore, type NewDelivery } from './deliveries.ts';
 
@@ -16,6 +24,7 @@ beforeAll(async () => {
   database = await ownDatabase(inject('engines').MONGODB_URI);
   clock = await startDatabaseClock(database.db);
   store = new DeliveryStore(database.db);
+  await putSubscribers(database.db, [subscriberRow('clinic-a')]);
 });
 
 beforeEach(async () => {
@@ -47,6 +56,8 @@ function newDelivery(id: string, fields: Partial<NewDelivery> = {}): NewDelivery
     status,
     runId: 'fan-out/0@1',
     traceId: null,
+    previousVersion: null,
+    chain: 1,
     ...fields,
   };
 }
@@ -63,6 +74,7 @@ describe('making deliveries', () => {
       state: 'pending',
       reason: null,
       dueAt: now,
+      tried: false,
       attemptCount: 0,
       failures: 0,
       attempts: [],
@@ -100,14 +112,14 @@ describe('making deliveries', () => {
 
 describe('enqueueing what is due', () => {
   const enqueue = async (runId: string, limit = 100) =>
-    (await store.enqueueDue(runId, clock.now(), limit, VISIBILITY_MS)).map(({ _id }) => _id).sort();
+    (await store.enqueueDue(runId, clock.now(), limit, [], VISIBILITY_MS)).map(({ _id }) => _id).sort();
 
   it.each(OPEN_STATES)('takes a row that is %s and due, and stamps it with the run', async (state) => {
     const lease = { id: 'lse_1', worker: 'w', instance: 'i' };
     await putDeliveries(database.db, [
       deliveryRow('due', { state, ...(state === 'in_flight' ? { lease } : {}) }),
     ]);
-    expect(await store.enqueueDue('dispatch/1', clock.now(), 10, VISIBILITY_MS)).toEqual([
+    expect(await store.enqueueDue('dispatch/1', clock.now(), 10, [], VISIBILITY_MS)).toEqual([
       { _id: 'due', shipmentId: 'SHP-due', subscriberId: 'clinic-a' },
     ]);
     const taken = await row('due');
@@ -124,12 +136,43 @@ describe('enqueueing what is due', () => {
     const before = await database.db.collection('deliveries').find().sort({ _id: 1 }).toArray();
     expect(await enqueue('dispatch/1')).toEqual([]);
     expect(await database.db.collection('deliveries').find().sort({ _id: 1 }).toArray()).toEqual(before);
-    expect(await store.anyDue(clock.now())).toBe(false);
+    expect(await store.anyDue(clock.now(), [])).toBe(false);
+  });
+
+  it('takes one row of each subscriber in turn, so that no backlog comes before another', async () => {
+    await putSubscribers(database.db, [subscriberRow('clinic-b')]);
+    await putDeliveries(database.db, [
+      ...Array.from({ length: 50 }, (_, n) => deliveryRow(`a${n}`, { dueAt: inMs(-60_000 + n) })),
+      deliveryRow('b0', { subscriberId: 'clinic-b', dueAt: inMs(-1_000) }),
+    ]);
+    expect(await enqueue('dispatch/turns', 2)).toEqual(['a0', 'b0']);
+  });
+
+  it('leaves the rows of subscribers that may not receive where they are', async () => {
+    await putSubscribers(database.db, [
+      subscriberRow('off', { enabled: false }),
+      subscriberRow('apart', { quarantine: { since: clock.now(), reason: 'gone' } }),
+      subscriberRow('throttled'),
+    ]);
+    await putDeliveries(
+      database.db,
+      ['off', 'apart', 'throttled'].map((subscriberId) =>
+        deliveryRow(`for ${subscriberId}`, { subscriberId }),
+      ),
+    );
+    expect(await store.anyDue(clock.now(), ['throttled'])).toBe(false);
+    expect(await store.enqueueDue('dispatch/1', clock.now(), 10, ['throttled'], VISIBILITY_MS)).toEqual([]);
+  });
+
+  it('takes the rows of a subscriber that is gone, so that they are found and cancelled', async () => {
+    await putSubscribers(database.db, [subscriberRow('gone', { enabled: false, deletedAt: clock.now() })]);
+    await putDeliveries(database.db, [deliveryRow('left behind', { subscriberId: 'gone' })]);
+    expect(await enqueue('dispatch/1')).toEqual(['left behind']);
   });
 
   it('believes the clock of the database, not a caller that is ahead of it', async () => {
     await putDeliveries(database.db, [deliveryRow('soon', { dueAt: inMs(60_000) })]);
-    expect(await store.enqueueDue('dispatch/1', inMs(3_600_000), 10, VISIBILITY_MS)).toEqual([]);
+    expect(await store.enqueueDue('dispatch/1', inMs(3_600_000), 10, [], VISIBILITY_MS)).toEqual([]);
     expect((await row('soon')).state).toBe('pending');
   });
 

@@ -1,10 +1,11 @@
-import type { Collection, Db, Filter } from 'mongodb';
+import type { Collection, Db, Document, Filter } from 'mongodb';
 import type { DeliveriesQuery, DeliveryFilter } from '../contracts/http-api.ts';
 import type { Attempt, DeliveryState, Lease, TransitionRecord } from '../domain/delivery.ts';
 import { TRANSITIONS } from '../domain/transitions.ts';
 import { transition } from './delivery-transition.ts';
 import { insertMissing } from './duplicate-keys.ts';
 import { type Page, pageOf, readCursor, writeCursor } from './page.ts';
+import type { SubscriberRow } from './subscribers.ts';
 
 /**
  * A delivery with its whole history: attempts and transitions live inside, so that a change and its audit are
@@ -25,6 +26,8 @@ export interface DeliveryRow {
   /** The run or batch that enqueued it last. */
   runId: string;
   lease?: Lease;
+  /** Whether it was ever claimed: retries and first attempts wait in lines of their own. */
+  tried: boolean;
   /** Attempts so far, all of them. */
   attemptCount: number;
   /** Attempts that count towards the policy's limit. */
@@ -32,8 +35,16 @@ export interface DeliveryRow {
   attempts: Attempt[];
   transitions: TransitionRecord[];
   traceId: string | null;
+  /** The version made for this subscriber before this one, of the same shipment: how a receiver sees a hole. */
+  previousVersion: number | null;
+  /** Place in that chain, from 1. */
+  chain: number;
+  /** The subscriber's gapless running number, where it asked for one. */
+  sequence?: number;
   createdAt: Date;
   closedAt?: Date;
+  /** The version this row waits for, while it is held. */
+  heldFor?: number;
   /** When an operator last had it sent again; limits on attempts and time count from here. */
   replayedAt?: Date;
 }
@@ -41,11 +52,56 @@ export interface DeliveryRow {
 /** What fan-out knows of a new delivery. */
 export type NewDelivery = Pick<
   DeliveryRow,
-  '_id' | 'shipmentId' | 'subscriberId' | 'eventVersion' | 'status' | 'runId' | 'traceId'
+  | '_id'
+  | 'shipmentId'
+  | 'subscriberId'
+  | 'eventVersion'
+  | 'status'
+  | 'runId'
+  | 'traceId'
+  | 'previousVersion'
+  | 'chain'
 >;
+
+/** What decides whose turn it is. */
+export type SiblingRow = Pick<
+  DeliveryRow,
+  '_id' | 'shipmentId' | 'subscriberId' | 'eventVersion' | 'state' | 'dueAt' | 'lease'
+>;
+
+export interface Hold {
+  readonly id: string;
+  readonly forVersion: number;
+  readonly dueInMs: number;
+}
+
+export interface ChainEnd {
+  readonly chain: number;
+  readonly eventVersion: number;
+  /** Every version in the chain. */
+  readonly versions: readonly number[];
+}
+
+/** Names the chain of a shipment's versions for one subscriber. Subscriber ids hold no colon. */
+export const chainOf = (shipmentId: string, subscriberId: string): string => `${subscriberId}:${shipmentId}`;
+
+/** Older history of a delivery, moved out of its row so that the row stays small. */
+export interface ArchiveRow {
+  /** `<delivery id>/<number of the first attempt>`. */
+  _id: string;
+  deliveryId: string;
+  attempts: Attempt[];
+  transitions: TransitionRecord[];
+}
+
+/** A row with more attempts than this is trimmed to half of it. */
+const MAX_ATTEMPTS_IN_ROW = 60;
 
 /** What a command needs to know of a row. */
 export type EnqueuedDelivery = Pick<DeliveryRow, '_id' | 'shipmentId' | 'subscriberId'>;
+
+/** Most rows of one subscriber that one tick enqueues: what the largest can have under way at once. */
+const DUE_PER_SUBSCRIBER = 500;
 
 const COMMAND_FIELDS = { projection: { shipmentId: 1, subscriberId: 1 } } as const;
 
@@ -53,26 +109,73 @@ const COMMAND_FIELDS = { projection: { shipmentId: 1, subscriberId: 1 } } as con
 export class DeliveryStore {
   readonly #deliveries: Collection<DeliveryRow>;
 
+  readonly #subscribers: Collection<SubscriberRow>;
+  readonly #sequences: Collection<{ _id: string; last: number }>;
+  readonly #archive: Collection<ArchiveRow>;
+  readonly #db: Db;
+
   constructor(db: Db) {
+    this.#db = db;
+    this.#sequences = db.collection('sequences');
+    this.#archive = db.collection('delivery_archive');
     this.#deliveries = db.collection('deliveries');
+    this.#subscribers = db.collection('subscribers');
   }
 
   /** Makes the rows that are not there yet: one unordered write under the unique indexes. */
   async insertMissing(rows: readonly NewDelivery[], now: Date): Promise<void> {
     await insertMissing(
       this.#deliveries,
-      rows.map((row) => ({
-        ...row,
-        state: 'pending',
-        reason: null,
-        dueAt: now,
-        attemptCount: 0,
-        failures: 0,
-        attempts: [],
-        transitions: [{ at: now, from: null, to: 'pending', cause: `run:${row.runId}`, reason: null }],
-        createdAt: now,
-      })),
+      rows.map((row) => pending(row, now)),
     );
+  }
+
+  /**
+   * As `insertMissing`, and every new row gets its subscriber's next number. Rows and numbers are one transaction, so
+   * no number is ever missing or given twice; what is there already keeps its own.
+   */
+  async insertNumbered(rows: readonly NewDelivery[], now: Date): Promise<void> {
+    if (rows.length === 0) return;
+    await this.#db.client.withSession((session) =>
+      session.withTransaction(async () => {
+        const ids = rows.map((row) => row._id);
+        const there = await this.#deliveries
+          .find({ _id: { $in: ids } }, { projection: { _id: 1 }, session })
+          .map((row) => row._id)
+          .toArray();
+        const missing = rows.filter((row) => !there.includes(row._id));
+        const numbered: DeliveryRow[] = [];
+        for (const [subscriberId, group] of Map.groupBy(missing, (row) => row.subscriberId)) {
+          const counter = await this.#sequences.findOneAndUpdate(
+            { _id: subscriberId },
+            { $inc: { last: group.length } },
+            { upsert: true, returnDocument: 'after', session },
+          );
+          const first = (counter?.last ?? group.length) - group.length + 1;
+          numbered.push(...group.map((row, index) => ({ ...pending(row, now), sequence: first + index })));
+        }
+        if (numbered.length > 0) await this.#deliveries.insertMany(numbered, { session });
+      }),
+    );
+  }
+
+  /** The end of each chain of some shipments: the last version made for each subscriber. Index: `identity`. */
+  async chainEnds(shipmentIds: readonly string[]): Promise<Map<string, ChainEnd>> {
+    const ends = await this.#deliveries
+      .aggregate<ChainEnd & { _id: { shipmentId: string; subscriberId: string } }>([
+        { $match: { shipmentId: { $in: shipmentIds } } },
+        {
+          $group: {
+            _id: { shipmentId: '$shipmentId', subscriberId: '$subscriberId' },
+            end: {
+              $top: { sortBy: { chain: -1 }, output: { chain: '$chain', eventVersion: '$eventVersion' } },
+            },
+          },
+        },
+        { $project: { versions: 1, chain: '$end.chain', eventVersion: '$end.eventVersion' } },
+      ])
+      .toArray();
+    return new Map(ends.map(({ _id, ...end }) => [chainOf(_id.shipmentId, _id.subscriberId), end]));
   }
 
   /** After fan-out's commands are in Kafka. Rows a dispatcher has claimed meanwhile are left alone. */
@@ -88,27 +191,26 @@ export class DeliveryStore {
   }
 
   /**
-   * The dispatch tick's whole rule: rows whose `dueAt` has passed become `queued`, whatever they were, oldest
-   * first. A lease that has expired ends here; what its worker still reports is kept as evidence only.
+   * The dispatch tick's whole rule: rows whose `dueAt` has passed become `queued`, whatever they were, oldest first and
+   * no subscriber's backlog before another's rows. A lease that has expired ends here; what its worker still reports is
+   * kept as evidence only.
    *
    * Three round trips, however many rows. Two ticks at once share the rows between them.
    *
    * @param now the database's time; the update compares with its own again.
+   * @param limit most rows in all.
+   * @param except subscribers to whom nothing may be sent now; their rows stay due.
    * @returns the rows this run selected.
    */
   async enqueueDue(
     runId: string,
     now: Date,
     limit: number,
+    except: readonly string[],
     visibilityMs: number,
   ): Promise<EnqueuedDelivery[]> {
-    const due = await this.#deliveries
-      .find({ dueAt: { $lte: now } }, { projection: { _id: 1 } }) // index: due
-      .sort({ dueAt: 1 })
-      .limit(limit)
-      .toArray();
-    if (due.length === 0) return [];
-    const ids = due.map((row) => row._id);
+    const ids = (await this.#dueInTurns(now, except)).slice(0, limit);
+    if (ids.length === 0) return [];
     await this.#deliveries.updateMany(
       {
         _id: { $in: ids },
@@ -119,15 +221,36 @@ export class DeliveryStore {
       transition('enqueue', {
         cause: `run:${runId}`,
         dueInMs: visibilityMs,
-        set: { runId: { $literal: runId }, lease: '$$REMOVE' },
+        set: { runId: { $literal: runId }, lease: '$$REMOVE', heldFor: '$$REMOVE' },
       }),
+      { hint: '_id_' },
     );
     return this.#deliveries.find({ _id: { $in: ids }, runId, state: 'queued' }, COMMAND_FIELDS).toArray();
   }
 
-  /** Whether a tick would find anything. */
-  async anyDue(now: Date): Promise<boolean> {
-    return (await this.#deliveries.findOne({ dueAt: { $lte: now } }, { projection: { _id: 1 } })) !== null;
+  /** Ids of due rows, one of each subscriber in turn, the oldest first. Index: `due_of_subscriber`. */
+  async #dueInTurns(now: Date, except: readonly string[]): Promise<string[]> {
+    const perSubscriber = await this.#subscribers
+      .aggregate<{ due: { _id: string }[] }>([
+        ...dueOfSubscribers(now, except, DUE_PER_SUBSCRIBER),
+        { $project: { due: 1 } },
+      ])
+      .toArray();
+    const longest = Math.max(0, ...perSubscriber.map(({ due }) => due.length));
+    const turns = Array.from({ length: longest }, (_, index) =>
+      perSubscriber.flatMap(({ due }) => due[index]?._id ?? []),
+    );
+    return turns.flat();
+  }
+
+  /** Whether a tick would find anything. The first look is cheap, and mostly the last. Index: `due`. */
+  async anyDue(now: Date, except: readonly string[]): Promise<boolean> {
+    const due = await this.#deliveries.findOne({ dueAt: { $lte: now } }, { projection: { _id: 1 } });
+    if (due === null) return false;
+    return (
+      (await this.#subscribers.aggregate([...dueOfSubscribers(now, except, 1), { $limit: 1 }]).toArray())
+        .length > 0
+    );
   }
 
   /** The rows a run selected that still wait for their command's effect. Index: `run`. */
@@ -142,8 +265,73 @@ export class DeliveryStore {
     const { modifiedCount } = await this.#deliveries.updateMany(
       { subscriberId, state: { $in: TRANSITIONS.cancel.from }, dueAt: { $gt: new Date(0) } },
       transition('cancel', { cause, reason }),
+      { hint: 'due_of_subscriber' },
     );
     return modifiedCount;
+  }
+
+  /** All versions of some shipments for some subscribers. Index: `identity`. */
+  siblings(shipmentIds: readonly string[], subscriberIds: readonly string[]): Promise<SiblingRow[]> {
+    return this.#deliveries
+      .find(
+        { shipmentId: { $in: shipmentIds }, subscriberId: { $in: subscriberIds } },
+        {
+          projection: { shipmentId: 1, subscriberId: 1, eventVersion: 1, state: 1, dueAt: 1, 'lease.id': 1 },
+        },
+      )
+      .toArray();
+  }
+
+  /** Takes rows whose turn it is not out of the line until `dueInMs` from now; `wake` brings them back earlier. */
+  async hold(holds: readonly Hold[]): Promise<void> {
+    if (holds.length === 0) return;
+    await this.#deliveries.bulkWrite(
+      holds.map(({ id, forVersion, dueInMs }) => ({
+        updateOne: {
+          filter: { _id: id, state: { $in: TRANSITIONS.hold.from } },
+          update: transition('hold', {
+            cause: 'ordering',
+            reason: `waits_for_version:${forVersion}`,
+            dueInMs,
+            set: { heldFor: forVersion },
+          }),
+        },
+      })),
+      { ordered: false },
+    );
+  }
+
+  /** Closes rows that a newer accepted version made pointless. A request under way is left to end. */
+  async supersede(superseded: readonly { id: string; byVersion: number }[]): Promise<void> {
+    if (superseded.length === 0) return;
+    await this.#deliveries.bulkWrite(
+      superseded.map(({ id, byVersion }) => ({
+        updateOne: {
+          filter: { _id: id, state: { $in: TRANSITIONS.supersede.from } },
+          update: transition('supersede', {
+            cause: 'ordering',
+            reason: `superseded_by_version:${byVersion}`,
+          }),
+        },
+      })),
+      { ordered: false },
+    );
+  }
+
+  /** Makes held rows of a shipment due at once, because another version of it has moved on. @returns them. */
+  async wake(shipmentIds: readonly string[], subscriberId: string): Promise<EnqueuedDelivery[]> {
+    const held = {
+      shipmentId: { $in: shipmentIds },
+      subscriberId,
+      heldFor: { $exists: true },
+      state: 'pending',
+    } as const;
+    const rows = await this.#deliveries.find(held, COMMAND_FIELDS).toArray();
+    if (rows.length === 0) return rows;
+    await this.#deliveries.updateMany({ ...held, _id: { $in: rows.map((row) => row._id) } }, [
+      { $set: { dueAt: '$$NOW', heldFor: '$$REMOVE' } },
+    ]);
+    return rows;
   }
 
   /**
@@ -173,6 +361,47 @@ export class DeliveryStore {
     return this.#deliveries.countDocuments(replayable(filter));
   }
 
+  /** Dead rows, the last to die first. Index: `dead`. */
+  dead(cursor: string | undefined, limit: number): Promise<DeliveryRow[]> {
+    const clauses: Filter<DeliveryRow>[] = [{ state: 'dead' }];
+    if (cursor !== undefined) {
+      const { time, id } = readCursor(cursor);
+      clauses.push({ $or: [{ closedAt: { $lt: time } }, { closedAt: time, _id: { $lt: id } }] });
+    }
+    return this.#deliveries.find({ $and: clauses }).sort({ closedAt: -1, _id: -1 }).limit(limit).toArray();
+  }
+
+  /**
+   * Moves the older part of a long history out of the row: first written to the archive, then taken from the row, so a
+   * crash between the two leaves it in both and the next call goes on.
+   */
+  async trim(row: Pick<DeliveryRow, '_id' | 'attempts'>): Promise<void> {
+    if (row.attempts.length <= MAX_ATTEMPTS_IN_ROW) return;
+    const current = await this.#deliveries.findOne({ _id: row._id });
+    const kept = current?.attempts.slice(-MAX_ATTEMPTS_IN_ROW / 2) ?? [];
+    const from = kept[0];
+    const old = current?.attempts.slice(0, -kept.length) ?? [];
+    if (!current || !from || !old[0] || old.some((attempt) => attempt.outcome === null)) return;
+    const transitions = current.transitions.filter((entry) => entry.at < from.claimedAt);
+    const _id = `${row._id}/${old[0].number}`;
+    await insertMissing(this.#archive, [{ _id, deliveryId: row._id, attempts: old, transitions }]);
+    await this.#deliveries.updateOne(
+      { _id: row._id },
+      { $pull: { attempts: { number: { $lt: from.number } }, transitions: { at: { $lt: from.claimedAt } } } },
+    );
+  }
+
+  /** The archived part of a delivery's history, oldest first, a page at a time. Index: `delivery`. */
+  async archived(deliveryId: string, cursor: string | undefined, limit: number): Promise<Page<ArchiveRow>> {
+    const after = cursor === undefined ? 0 : Number(cursor);
+    const rows = await this.#archive
+      .find({ deliveryId, 'attempts.0.number': { $gt: after } })
+      .sort({ 'attempts.0.number': 1 })
+      .limit(limit + 1)
+      .toArray();
+    return pageOf(rows, limit, (row) => String(row.attempts[0]?.number ?? 0));
+  }
+
   get(id: string): Promise<DeliveryRow | null> {
     return this.#deliveries.findOne({ _id: id });
   }
@@ -197,6 +426,48 @@ export class DeliveryStore {
   ofShipment(shipmentId: string, limit: number): Promise<DeliveryRow[]> {
     return this.#deliveries.find({ shipmentId }).limit(limit).toArray();
   }
+}
+
+/**
+ * Subscribers that may receive, each with its due rows. Those that are gone are among them, so that a dispatcher cancels
+ * what they are still owed.
+ */
+function dueOfSubscribers(now: Date, except: readonly string[], most: number): Document[] {
+  const mayReceive = { enabled: true, quarantine: { $exists: false } };
+  const due = [
+    { $match: { dueAt: { $gt: new Date(0), $lte: now } } },
+    { $sort: { dueAt: 1 } },
+    { $limit: most },
+    { $project: { _id: 1 } },
+  ];
+  return [
+    { $match: { _id: { $nin: except }, $or: [mayReceive, { deletedAt: { $exists: true } }] } },
+    {
+      $lookup: {
+        from: 'deliveries',
+        localField: '_id',
+        foreignField: 'subscriberId',
+        pipeline: due,
+        as: 'due',
+      },
+    },
+    { $match: { due: { $ne: [] } } },
+  ];
+}
+
+function pending(row: NewDelivery, now: Date): DeliveryRow {
+  return {
+    ...row,
+    state: 'pending',
+    reason: null,
+    dueAt: now,
+    tried: false,
+    attemptCount: 0,
+    failures: 0,
+    attempts: [],
+    transitions: [{ at: now, from: null, to: 'pending', cause: `run:${row.runId}`, reason: null }],
+    createdAt: now,
+  };
 }
 
 const REPLAY = (cause: string) => ({

@@ -10,6 +10,12 @@ export interface TransitionOptions {
   readonly set?: Document;
 }
 
+/**
+ * Long histories move to the archive with their attempts; this only bounds a row that is held and looked at again for
+ * years without one.
+ */
+const MAX_TRANSITIONS_IN_ROW = 2_000;
+
 /** Keeps a value from being read as an expression: a reason may begin with `$`. */
 export const literal = (value: unknown): Document => ({ $literal: value });
 
@@ -28,7 +34,7 @@ export function transition(name: TransitionName, options: TransitionOptions): Do
     cause: literal(cause),
     reason: literal(reason),
   };
-  const appended = { $concatArrays: ['$transitions', [entry]] };
+  const appended = { $slice: [{ $concatArrays: ['$transitions', [entry]] }, -MAX_TRANSITIONS_IN_ROW] };
   const closed = dueInMs === undefined;
   return [
     {

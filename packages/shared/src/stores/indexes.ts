@@ -18,13 +18,20 @@ const INDEXES: Readonly<Record<string, readonly Index[]>> = {
     { key: { shipmentId: 1, subscriberId: 1, eventVersion: 1 }, options: { name: 'identity', unique: true } },
     { key: { dueAt: 1 }, options: { name: 'due', sparse: true } },
     {
-      key: { subscriberId: 1, state: 1, dueAt: 1 },
+      key: { subscriberId: 1, tried: 1, state: 1, dueAt: 1 },
       options: { name: 'lane', partialFilterExpression: OPEN },
+    },
+    {
+      key: { subscriberId: 1, dueAt: 1 },
+      options: { name: 'due_of_subscriber', partialFilterExpression: OPEN },
     },
     { key: { runId: 1 }, options: { name: 'run', partialFilterExpression: OPEN } },
     { key: { createdAt: -1, _id: -1 }, options: { name: 'newest' } },
     { key: { subscriberId: 1, createdAt: -1, _id: -1 }, options: { name: 'newest_of_subscriber' } },
+    { key: { closedAt: -1, _id: -1 }, options: { name: 'dead', partialFilterExpression: { state: 'dead' } } },
   ],
+  delivery_archive: [{ key: { deliveryId: 1, 'attempts.0.number': 1 }, options: { name: 'delivery' } }],
+  dead_letters: [{ key: { putAsideAt: -1, _id: -1 }, options: { name: 'newest' } }],
   runs: [{ key: { startedAt: -1, _id: -1 }, options: { name: 'newest' } }],
 };
 

@@ -55,7 +55,14 @@ describe('a claim', () => {
     const claimedAt = claimed?.attempts[0]?.claimedAt ?? new Date(0);
     expect(claimed?.dueAt?.getTime()).toBe(claimedAt.getTime() + LEASE_MS);
     expect(claimed?.attempts).toEqual([
-      attempt(1, { leaseId: 'lse_x', worker: 'worker-1', claimedAt, subscriberVersion: 7, traceId: 'trace' }),
+      attempt(1, {
+        leaseId: 'lse_x',
+        worker: 'worker-1',
+        claimedAt,
+        leaseUntil: new Date(claimedAt.getTime() + LEASE_MS),
+        subscriberVersion: 7,
+        traceId: 'trace',
+      }),
     ]);
     expect(claimed?.transitions.at(-1)).toEqual({
       at: claimedAt,
@@ -175,6 +182,8 @@ describe('a claim', () => {
   });
 });
 
+const idsIn = (rows: readonly { _id: string }[]) => rows.map(({ _id }) => _id);
+
 describe('rows that wait for a worker', () => {
   it('are those of the subscriber that may be claimed, longest waiting first', async () => {
     const mine = { subscriberId: 'waiting' };
@@ -187,8 +196,31 @@ describe('rows that wait for a worker', () => {
       { ...closedRow('closed', 'dead'), ...mine },
       deliveryRow('other', { subscriberId: 'clinic-b', state: 'queued' }),
     ]);
-    expect(await store.waiting('waiting', clock.now(), 10)).toEqual(['w1', 'w2', 'w3']);
-    expect(await store.waiting('waiting', clock.now(), 2)).toEqual(['w1', 'w2']);
+    expect(idsIn(await store.waiting('waiting', clock.now(), 10))).toEqual(['w1', 'w2', 'w3']);
+    expect(idsIn(await store.waiting('waiting', clock.now(), 2))).toEqual(['w1', 'w2']);
+  });
+
+  it('share the places between first attempts and retries, and one side takes what the other leaves', async () => {
+    const mine = { subscriberId: 'shared', state: 'queued' } as const;
+    const rows = (tried: boolean, count: number) =>
+      Array.from({ length: count }, (_, n) =>
+        deliveryRow(`${tried ? 'retry' : 'first'}-${n}`, {
+          ...mine,
+          tried,
+          dueAt: inMs(tried ? -60_000 + n : n),
+        }),
+      );
+    await putDeliveries(database.db, [...rows(true, 20), ...rows(false, 3)]);
+    const kinds = (waiting: readonly { _id: string }[]) => waiting.map(({ _id }) => _id.split('-')[0]);
+    expect(kinds(await store.waiting('shared', clock.now(), 4))).toEqual([
+      'first',
+      'first',
+      'retry',
+      'retry',
+    ]);
+    expect(
+      kinds(await store.waiting('shared', clock.now(), 10)).filter((kind) => kind === 'retry'),
+    ).toHaveLength(7);
   });
 });
 

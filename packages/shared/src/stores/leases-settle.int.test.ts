@@ -63,7 +63,13 @@ describe('a result', () => {
       closedAt: settled.closedAt,
       attempts: [
         expected.attempts[0],
-        attempt(2, { outcome: 'accepted', statusCode: 202, leftAt: LEFT_AT, endedAt: ENDED_AT }),
+        attempt(2, {
+          outcome: 'accepted',
+          statusCode: 202,
+          leftAt: LEFT_AT,
+          endedAt: ENDED_AT,
+          leaseEnd: 'settled',
+        }),
       ],
       transitions: [
         ...expected.transitions,

@@ -4,6 +4,9 @@ import { type SettlingTransition, TRANSITIONS } from '../domain/transitions.ts';
 import type { DeliveryRow } from './deliveries.ts';
 import { literal, transition } from './delivery-transition.ts';
 
+/** A row that might be claimed. */
+export type Candidate = Pick<DeliveryRow, '_id' | 'shipmentId'>;
+
 /** Who claims. `instance` is random per process; `worker` is a name for people. */
 export interface Claimer {
   readonly worker: string;
@@ -73,7 +76,12 @@ export class LeaseStore {
         in: {
           $cond: [
             { $eq: ['$$this.outcome', null] },
-            { $mergeObjects: ['$$this', { outcome: 'unknown', reason: 'worker_lost', endedAt: '$$NOW' }] },
+            {
+              $mergeObjects: [
+                '$$this',
+                { outcome: 'unknown', reason: 'worker_lost', endedAt: '$$NOW', leaseEnd: 'expired' },
+              ],
+            },
             '$$this',
           ],
         },
@@ -88,6 +96,9 @@ export class LeaseStore {
       leaseId: literal(leaseId),
       worker: literal(worker),
       claimedAt: '$$NOW',
+      leaseUntil: { $add: ['$$NOW', leaseMs] },
+      renewals: 0,
+      leaseEnd: null,
       leftAt: null,
       endedAt: null,
       subscriberVersion: {
@@ -107,6 +118,7 @@ export class LeaseStore {
         set: {
           lease: { id: literal(leaseId), worker: literal(worker), instance: literal(instance) },
           failures: { $add: ['$failures', { $size: lost }] },
+          tried: true,
           attemptCount: { $add: ['$attemptCount', 1] },
           attempts: { $concatArrays: [settledAttempts, [attempt]] },
         },
@@ -116,23 +128,35 @@ export class LeaseStore {
     return this.#deliveries.find({ _id: { $in: ids }, 'lease.id': leaseId }).toArray();
   }
 
-  /** Ids of rows of a subscriber that wait for a worker, those that wait longest first. Index: `lane`. */
-  async waiting(subscriberId: string, now: Date, limit: number): Promise<string[]> {
-    const rows = await this.#deliveries
-      .find(
-        {
-          subscriberId,
-          $or: [
-            { state: 'queued', dueAt: { $gt: new Date(0) } },
-            { state: 'pending', dueAt: { $gt: new Date(0), $lte: now } },
-          ],
-        },
-        { projection: { _id: 1 } },
-      )
-      .sort({ dueAt: 1 })
-      .limit(limit)
-      .toArray();
-    return rows.map((row) => row._id);
+  /**
+   * Rows of a subscriber that wait for a worker. First attempts and retries share the limit, so that neither starves
+   * the other; what one side does not use goes to the other. Two reads at once. Index: `lane`.
+   */
+  async waiting(subscriberId: string, now: Date, limit: number): Promise<Candidate[]> {
+    const [first, retries] = await Promise.all(
+      [false, true].map((tried) =>
+        this.#deliveries
+          .find(
+            {
+              subscriberId,
+              tried,
+              $or: [
+                { state: 'queued', dueAt: { $gt: new Date(0) } },
+                { state: 'pending', dueAt: { $gt: new Date(0), $lte: now } },
+              ],
+            },
+            { projection: { shipmentId: 1 }, hint: 'lane' },
+          )
+          .sort({ dueAt: 1 })
+          .limit(limit)
+          .toArray(),
+      ),
+    );
+    const forRetries = Math.min(
+      retries?.length ?? 0,
+      Math.max(Math.floor(limit / 2), limit - (first?.length ?? 0)),
+    );
+    return [...(first ?? []).slice(0, limit - forRetries), ...(retries ?? []).slice(0, forRetries)];
   }
 
   /** Moves the expiry of the leases this process still holds: one write, however many. */
@@ -140,7 +164,7 @@ export class LeaseStore {
     if (ids.length === 0) return;
     await this.#deliveries.updateMany(
       { _id: { $in: ids }, 'lease.instance': instance, state: { $in: TRANSITIONS.deliver.from } },
-      [{ $set: { dueAt: { $add: ['$$NOW', leaseMs] } } }],
+      [{ $set: { dueAt: { $add: ['$$NOW', leaseMs] }, attempts: renewLast(leaseMs) } }],
     );
   }
 
@@ -168,6 +192,19 @@ export class LeaseStore {
   }
 }
 
+/** The lease's history is part of its attempt: until when it held, how often it was renewed, how it ended. */
+function renewLast(leaseMs: number): Document {
+  const renewed = { leaseUntil: { $add: ['$$NOW', leaseMs] }, renewals: { $add: ['$$this.renewals', 1] } };
+  return {
+    $map: {
+      input: '$attempts',
+      in: {
+        $cond: [{ $eq: ['$$this.leaseId', '$lease.id'] }, { $mergeObjects: ['$$this', renewed] }, '$$this'],
+      },
+    },
+  };
+}
+
 function settleOne(settlement: Settlement): { filter: Filter<DeliveryRow>; update: Document[] } {
   const { deliveryId, leaseId, closeReason, counts, retryInMs } = settlement;
   const ended = {
@@ -176,6 +213,7 @@ function settleOne(settlement: Settlement): { filter: Filter<DeliveryRow>; updat
     statusCode: literal(settlement.statusCode),
     leftAt: literal(settlement.leftAt),
     endedAt: literal(settlement.endedAt),
+    leaseEnd: 'settled',
   };
   return {
     filter: {

@@ -17,13 +17,16 @@ export interface RunRow {
   selected?: number;
   /** Stored events it published again because fan-out had not happened. */
   republished?: number;
-  /** Most deliveries it would have taken. */
+  /** Most deliveries it would have taken: what the measured time per row lets into the budget. */
   limit: number;
+  /** Milliseconds for each row it took, all round trips included. */
+  msPerRow?: number;
   /** `done`: nothing due is left; `limit`: more is due, the next tick goes on. */
   stoppedBecause?: 'done' | 'limit';
 }
 
-export type RunResult = Required<Pick<RunRow, 'finishedAt' | 'selected' | 'republished' | 'stoppedBecause'>>;
+export type RunResult = Required<Pick<RunRow, 'finishedAt' | 'selected' | 'republished' | 'stoppedBecause'>> &
+  Pick<RunRow, 'msPerRow'>;
 
 export class RunStore {
   readonly #runs: Collection<RunRow>;

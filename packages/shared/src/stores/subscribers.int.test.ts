@@ -55,11 +55,14 @@ describe('a subscriber that is put', () => {
     expect(await store.get('literal')).toMatchObject({ filter, updatedBy: '$$ROOT' });
   });
 
-  it('is gone after it was deleted, and version 1 when put again', async () => {
+  it('is gone after it was deleted, and goes on with its versions when put again', async () => {
     await store.put('deleted', input(), 'root');
-    expect([await store.delete('deleted'), await store.delete('deleted')]).toEqual([true, false]);
+    expect([await store.delete('deleted', 'root'), await store.delete('deleted', 'root')]).toEqual([
+      true,
+      false,
+    ]);
     expect(await store.get('deleted')).toBeNull();
-    expect((await store.put('deleted', input(), 'root')).version).toBe(1);
+    expect((await store.put('deleted', input(), 'root')).version).toBe(3);
   });
 });
 

@@ -10,7 +10,13 @@ export interface SubscriberRow extends SubscriberInput {
   updatedAt: Date;
   /** Name of the API key that made the last change. */
   updatedBy: string;
+  /** The subscriber said that it is gone: deliveries are made and kept, none is sent until somebody enables it. */
+  quarantine?: { since: Date; reason: string };
+  /** The subscriber is gone; the row stays so that what it is still owed is found and cancelled. */
+  deletedAt?: Date;
 }
+
+const PRESENT = { deletedAt: { $exists: false } };
 
 export class SubscriberStore {
   readonly #subscribers: Collection<SubscriberRow>;
@@ -35,6 +41,7 @@ export class SubscriberStore {
                 createdAt: { $ifNull: ['$createdAt', '$$NOW'] },
                 updatedAt: '$$NOW',
                 updatedBy: literal(by),
+                quarantine: '$quarantine',
               },
             ],
           },
@@ -46,19 +53,55 @@ export class SubscriberStore {
     return row;
   }
 
-  get(id: string): Promise<SubscriberRow | null> {
-    return this.#subscribers.findOne({ _id: id });
+  /** Keeps the backlog back. The version stays: nothing that an attempt used has changed. */
+  async quarantine(id: string, reason: string): Promise<void> {
+    await this.#subscribers.updateOne({ _id: id, quarantine: { $exists: false } }, [
+      { $set: { quarantine: { since: '$$NOW', reason: { $literal: reason } } } },
+    ]);
   }
 
-  async delete(id: string): Promise<boolean> {
-    const { deletedCount } = await this.#subscribers.deleteOne({ _id: id });
-    return deletedCount === 1;
+  /** Switches deliveries on or off; switching on ends a quarantine. @returns null if there is no such subscriber. */
+  setEnabled(id: string, enabled: boolean, by: string): Promise<SubscriberRow | null> {
+    return this.#subscribers.findOneAndUpdate(
+      { _id: id, ...PRESENT },
+      [
+        {
+          $set: {
+            enabled,
+            version: { $add: ['$version', 1] },
+            updatedAt: '$$NOW',
+            updatedBy: { $literal: by },
+            ...(enabled ? { quarantine: '$$REMOVE' } : {}),
+          },
+        },
+      ],
+      { returnDocument: 'after' },
+    );
+  }
+
+  get(id: string): Promise<SubscriberRow | null> {
+    return this.#subscribers.findOne({ _id: id, ...PRESENT });
+  }
+
+  async delete(id: string, by: string): Promise<boolean> {
+    const { modifiedCount } = await this.#subscribers.updateOne({ _id: id, ...PRESENT }, [
+      {
+        $set: {
+          deletedAt: '$$NOW',
+          enabled: false,
+          version: { $add: ['$version', 1] },
+          updatedAt: '$$NOW',
+          updatedBy: { $literal: by },
+        },
+      },
+    ]);
+    return modifiedCount === 1;
   }
 
   /** By id, ascending. The cursor is the last id of the page before. */
   async list(cursor: string | undefined, limit: number): Promise<Page<SubscriberRow>> {
     const rows = await this.#subscribers
-      .find(cursor === undefined ? {} : { _id: { $gt: cursor } })
+      .find(cursor === undefined ? PRESENT : { _id: { $gt: cursor }, ...PRESENT })
       .sort({ _id: 1 })
       .limit(limit + 1)
       .toArray();
@@ -67,11 +110,11 @@ export class SubscriberStore {
 
   /** Everybody, for fan-out: one read per batch, so that a subscriber counts as soon as it is put. */
   all(): Promise<SubscriberRow[]> {
-    return this.#subscribers.find().toArray();
+    return this.#subscribers.find(PRESENT).toArray();
   }
 
   async byId(ids: readonly string[]): Promise<Map<string, SubscriberRow>> {
-    const rows = await this.#subscribers.find({ _id: { $in: ids } }).toArray();
+    const rows = await this.#subscribers.find({ _id: { $in: ids }, ...PRESENT }).toArray();
     return new Map(rows.map((row) => [row._id, row]));
   }
 }

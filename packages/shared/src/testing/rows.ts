@@ -1,7 +1,9 @@
 import type { Db } from 'mongodb';
+import { subscriberInput } from '../contracts/subscriber.ts';
 import type { Attempt } from '../domain/delivery.ts';
 import type { DeliveryRow } from '../stores/deliveries.ts';
 import { type StatusEventRow, statusEventId } from '../stores/status-events.ts';
+import type { SubscriberRow } from '../stores/subscribers.ts';
 
 /** A delivery as fan-out makes it, due since long; whatever a test is about goes into `fields`. */
 export function deliveryRow(id: string, fields: Partial<DeliveryRow> = {}): DeliveryRow {
@@ -16,11 +18,14 @@ export function deliveryRow(id: string, fields: Partial<DeliveryRow> = {}): Deli
     reason: null,
     dueAt: createdAt,
     runId: 'fan-out/0@0',
+    tried: false,
     attemptCount: 0,
     failures: 0,
     attempts: [],
     transitions: [{ at: createdAt, from: null, to: 'pending', cause: 'run:fan-out/0@0', reason: null }],
     traceId: null,
+    previousVersion: null,
+    chain: 1,
     createdAt,
     ...fields,
   };
@@ -36,6 +41,9 @@ export function attempt(number: number, fields: Partial<Attempt> = {}): Attempt 
     leaseId: `lse_${number}`,
     worker: 'worker-1',
     claimedAt: new Date('2026-02-03T04:05:07Z'),
+    leaseUntil: new Date('2026-02-03T04:05:37Z'),
+    renewals: 0,
+    leaseEnd: null,
     leftAt: null,
     endedAt: null,
     subscriberVersion: 1,
@@ -82,4 +90,23 @@ export async function deliveryIn(db: Db, id: string): Promise<DeliveryRow> {
   const row = await db.collection<DeliveryRow>('deliveries').findOne({ _id: id });
   if (!row) throw new Error(`there is no delivery ${id}`);
   return row;
+}
+
+/** A subscriber that takes everything; whatever a test is about goes into `fields`. */
+export function subscriberRow(id: string, fields: Partial<SubscriberRow> = {}): SubscriberRow {
+  const createdAt = new Date('2026-02-03T04:05:06Z');
+  return {
+    _id: id,
+    ...subscriberInput.parse({ url: `https://${id}.example/` }),
+    version: 1,
+    createdAt,
+    updatedAt: createdAt,
+    updatedBy: 'admin',
+    ...fields,
+  };
+}
+
+/** Puts subscribers into the database as they are, past the store. */
+export async function putSubscribers(db: Db, rows: readonly SubscriberRow[]): Promise<void> {
+  await db.collection<SubscriberRow>('subscribers').insertMany([...rows]);
 }

@@ -1,12 +1,15 @@
+import type { Turn } from '@waybill/shared/domain/ordering';
 import type { DatabaseClock } from '@waybill/shared/stores/database-clock';
 import type { DeliveryRow } from '@waybill/shared/stores/deliveries';
 import type { Settlement } from '@waybill/shared/stores/leases';
 import type { SubscriberRow } from '@waybill/shared/stores/subscribers';
-import { conclude } from './conclude.ts';
+import { conclude, type LaneNews } from './conclude.ts';
 import { deliveryHeaders } from './headers.ts';
 import type { Sender } from './send.ts';
 
 const CONNECT_TIMEOUT_MS = 5_000;
+/** When a row that found another version under way tries again, in milliseconds. */
+const YIELD_MS = 500;
 
 interface AttemptInput {
   /** As claimed: its last attempt is this one. */
@@ -19,24 +22,19 @@ interface AttemptInput {
   readonly signal: AbortSignal;
 }
 
+export interface AttemptResult {
+  readonly settlement: Settlement;
+  /** Null if nothing was learnt about the subscriber. */
+  readonly news: LaneNews | null;
+}
+
 /** Sends a claimed delivery once and says how it ended. Times are by the database's clock. */
-export async function attemptDelivery(input: AttemptInput): Promise<Settlement> {
+export async function attemptDelivery(input: AttemptInput): Promise<AttemptResult> {
   const { row, subscriber, body, sender, clock, signal } = input;
   const { url, delivery: policy } = subscriber;
-  const lease = { deliveryId: row._id, leaseId: row.lease?.id ?? '' };
   const refusal = refuse(row, policy.maxAttempts, body);
   if (refusal !== null || body === null) {
-    return {
-      ...lease,
-      outcome: 'not_sent',
-      reason: refusal,
-      statusCode: null,
-      leftAt: null,
-      endedAt: clock.now(),
-      counts: false,
-      transition: 'bury',
-      closeReason: refusal,
-    };
+    return notSent(row, { reason: refusal, transition: 'bury', closeReason: refusal }, clock.now());
   }
   const { observation, leftAt, endedAt } = await sender.send(
     {
@@ -48,12 +46,51 @@ export async function attemptDelivery(input: AttemptInput): Promise<Settlement> 
     },
     signal,
   );
+  const { news, ...conclusion } = conclude(observation, row, policy, clock.now(), Math.random());
   return {
-    ...lease,
-    ...conclude(observation, row, policy, clock.now(), Math.random()),
-    leftAt: leftAt === null ? null : clock.at(leftAt),
-    endedAt: clock.at(endedAt),
+    settlement: {
+      ...leaseOf(row),
+      ...conclusion,
+      leftAt: leftAt === null ? null : notBeforeClaim(row, clock.at(leftAt)),
+      endedAt: notBeforeClaim(row, clock.at(endedAt)),
+    },
+    news,
   };
+}
+
+/** This side knows the database's time to within half a round trip; what follows the claim is never shown before it. */
+function notBeforeClaim({ attempts }: DeliveryRow, time: Date): Date {
+  const claimedAt = attempts.at(-1)?.claimedAt ?? time;
+  return claimedAt > time ? claimedAt : time;
+}
+
+/** Gives a claimed row back unsent: another version of the shipment goes first, or was accepted meanwhile. */
+export function yieldTurn(row: DeliveryRow, turn: Exclude<Turn, { turn: 'send' }>, now: Date): AttemptResult {
+  if (turn.turn === 'superseded') {
+    const reason = `superseded_by_version:${turn.byVersion}`;
+    return notSent(row, { reason, transition: 'supersedeClaimed', closeReason: reason }, now);
+  }
+  const reason = `waits_for_version:${turn.forVersion}`;
+  return notSent(row, { reason, transition: 'retry', retryInMs: YIELD_MS, closeReason: reason }, now);
+}
+
+function notSent(
+  row: DeliveryRow,
+  end: Pick<Settlement, 'reason' | 'transition' | 'retryInMs' | 'closeReason'>,
+  now: Date,
+): AttemptResult {
+  const unsent = {
+    outcome: 'not_sent',
+    statusCode: null,
+    leftAt: null,
+    endedAt: now,
+    counts: false,
+  } as const;
+  return { settlement: { ...leaseOf(row), ...unsent, ...end }, news: null };
+}
+
+function leaseOf(row: DeliveryRow): Pick<Settlement, 'deliveryId' | 'leaseId'> {
+  return { deliveryId: row._id, leaseId: row.lease?.id ?? '' };
 }
 
 /** Why a claimed delivery must not be sent, or null. Lost workers use up attempts without settling any. */

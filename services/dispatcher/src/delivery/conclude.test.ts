@@ -22,6 +22,9 @@ function attempt(claimedAt: Date, fields: Partial<Attempt> = {}): Attempt {
     leaseId: 'lse_1',
     worker: 'w',
     claimedAt,
+    leaseUntil: claimedAt,
+    renewals: 0,
+    leaseEnd: null,
     leftAt: null,
     endedAt: null,
     subscriberVersion: 1,
@@ -42,11 +45,14 @@ function row(attempts: readonly Attempt[] = [attempt(NOW)], fields: Partial<Deli
     state: 'in_flight',
     reason: null,
     runId: 'run',
+    tried: true,
     attemptCount: attempts.length,
     failures: attempts.length - 1,
     attempts: [...attempts],
     transitions: [],
     traceId: null,
+    previousVersion: null,
+    chain: 1,
     createdAt: NOW,
     ...fields,
   };
@@ -69,6 +75,7 @@ describe('an attempt is concluded', () => {
       counts: true,
       transition: 'deliver',
       closeReason: null,
+      news: { failed: false, throttleMs: null, quarantine: null },
     });
   });
 
@@ -81,7 +88,18 @@ describe('an attempt is concluded', () => {
       transition: 'retry',
       retryInMs: 5_000,
       closeReason: 'server_error',
+      news: { failed: true, throttleMs: null, quarantine: null },
     });
+  });
+
+  it.each([
+    ['a refusal of the content is service', response(422), { failed: false }],
+    ['no answer is none', failed('after_write', 'timeout'), { failed: true }],
+    ['429 throttles as long as it says', response(429, '7'), { failed: false, throttleMs: 7_000 }],
+    ['429 throttles also if it does not say', response(429), { failed: false, throttleMs: 5_000 }],
+    ['410 quarantines', response(410), { failed: false, quarantine: 'gone' }],
+  ])('and says what it showed about the subscriber: %s', (_, observation, news) => {
+    expect(conclude(observation, row(), policy(), NOW, 0).news).toMatchObject(news);
   });
 
   it.each([

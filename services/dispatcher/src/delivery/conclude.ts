@@ -5,6 +5,19 @@ import { nextAttemptDelay } from '@waybill/shared/domain/retry-policy';
 import type { SettlingTransition } from '@waybill/shared/domain/transitions';
 import type { DeliveryRow } from '@waybill/shared/stores/deliveries';
 
+/** What an attempt showed about its subscriber. */
+export interface LaneNews {
+  /** It did not serve the request; a refusal of the content counts as service. */
+  readonly failed: boolean;
+  /** Milliseconds for which the subscriber wants nothing at all. */
+  readonly throttleMs: number | null;
+  /** It said that it is gone: keep its backlog until somebody enables it. */
+  readonly quarantine: string | null;
+}
+
+/** How long a 429 without a usable Retry-After holds the subscriber back, in milliseconds. */
+const DEFAULT_THROTTLE_MS = 5_000;
+
 export interface Conclusion {
   readonly outcome: Outcome;
   readonly reason: string | null;
@@ -13,6 +26,7 @@ export interface Conclusion {
   readonly transition: SettlingTransition;
   readonly retryInMs?: number;
   readonly closeReason: string | null;
+  readonly news: LaneNews;
 }
 
 /**
@@ -30,12 +44,19 @@ export function conclude(
 ): Conclusion {
   const verdict = judge(observation, {
     previousUnknown: row.attempts.some((attempt) => attempt.outcome === 'unknown'),
-    conflictMeans: 'retry',
+    conflictMeans: policy.conflictMeans,
     canRefreshToken: false,
   });
   const { outcome, reason, counts } = verdict;
   const statusCode = observation.kind === 'response' ? observation.statusCode : null;
-  const seen = { outcome, reason, statusCode, counts };
+  const retryAfterMs =
+    verdict.retryAfter === null ? null : parseRetryAfter(verdict.retryAfter, now.getTime());
+  const news = {
+    failed: verdict.next === 'retry' && verdict.subscriber !== 'throttle' && reason !== 'aborted',
+    throttleMs: verdict.subscriber === 'throttle' ? (retryAfterMs ?? DEFAULT_THROTTLE_MS) : null,
+    quarantine: verdict.subscriber === 'quarantine' ? reason : null,
+  };
+  const seen = { outcome, reason, statusCode, counts, news };
   if (verdict.next === 'delivered') return { ...seen, transition: 'deliver', closeReason: null };
   if (verdict.next === 'dead') return { ...seen, transition: 'bury', closeReason: reason };
 
@@ -47,7 +68,7 @@ export function conclude(
     uncounted: tries - failures,
     policy,
     verdict,
-    retryAfterMs: verdict.retryAfter === null ? null : parseRetryAfter(verdict.retryAfter, now.getTime()),
+    retryAfterMs,
     elapsedMs: now.getTime() - since.getTime(),
     random,
   });

@@ -13,5 +13,7 @@ export function deliveryHeaders(row: DeliveryRow, attempt: number, sentAt: Date)
     'webhook-id': row._id,
     'webhook-timestamp': String(Math.floor(sentAt.getTime() / 1000)),
     'waybill-attempt': String(attempt),
+    'waybill-previous-version': row.previousVersion === null ? '' : String(row.previousVersion),
+    ...(row.sequence === undefined ? {} : { 'waybill-sequence': String(row.sequence) }),
   };
 }

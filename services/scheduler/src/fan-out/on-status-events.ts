@@ -4,7 +4,12 @@ import { deliveryKey } from '@waybill/shared/domain/idempotency';
 import type { BatchHandler, Refusal } from '@waybill/shared/kafka/consumer-loop';
 import type { Producer } from '@waybill/shared/kafka/producer';
 import type { DatabaseClock } from '@waybill/shared/stores/database-clock';
-import type { DeliveryStore, NewDelivery } from '@waybill/shared/stores/deliveries';
+import {
+  type ChainEnd,
+  chainOf,
+  type DeliveryStore,
+  type NewDelivery,
+} from '@waybill/shared/stores/deliveries';
 import type { NotSent, StatusEventRow, StatusEventStore } from '@waybill/shared/stores/status-events';
 import type { SubscriberRow, SubscriberStore } from '@waybill/shared/stores/subscribers';
 import { eventRow } from '../events/event-row.ts';
@@ -62,9 +67,19 @@ export function onStatusEvents(deps: FanOutDeps): BatchHandler<'statusEvents'> {
 
     const everybody = await subscribers.all();
     const runId = `fan-out/${partition}@${firstOffset}`;
-    const plans = [...open.values()].map((item) => plan(item, everybody, namingKey, runId));
+    const shipmentIds = new Set([...open.values()].map(({ event }) => event.shipmentId));
+    const ends = await deliveries.chainEnds([...shipmentIds]);
+    const plans = [...open.values()].map((item) => plan(item, everybody, ends, namingKey, runId));
     const rows = plans.flatMap((planned) => planned.rows);
-    await deliveries.insertMissing(rows, now);
+    const numbered = new Set(everybody.filter(({ delivery }) => delivery.sequence).map((row) => row._id));
+    await deliveries.insertMissing(
+      rows.filter((row) => !numbered.has(row.subscriberId)),
+      now,
+    );
+    await deliveries.insertNumbered(
+      rows.filter((row) => numbered.has(row.subscriberId)),
+      now,
+    );
     await producer.send(
       'deliveryCommands',
       rows.map((row) => commandFor(row, runId)),
@@ -82,9 +97,11 @@ export function onStatusEvents(deps: FanOutDeps): BatchHandler<'statusEvents'> {
   };
 }
 
+/** Who gets the event and who does not. Moves the ends of the chains on: the next event of the batch follows this one. */
 function plan(
   { event, row, traceId }: OpenEvent,
   everybody: readonly SubscriberRow[],
+  ends: Map<string, ChainEnd>,
   namingKey: Buffer,
   runId: string,
 ): { id: string; rows: NewDelivery[]; notSent: NotSent[] } {
@@ -98,7 +115,14 @@ function plan(
       continue;
     }
     const identity = { shipmentId, subscriberId, eventVersion };
-    rows.push({ _id: deliveryKey(namingKey, identity), ...identity, status, runId, traceId });
+    const chain = chainOf(shipmentId, subscriberId);
+    const end = ends.get(chain);
+    const link = { previousVersion: end?.eventVersion ?? null, chain: (end?.chain ?? 0) + 1 };
+    // A batch that comes again finds its rows made; they stay where they are in the chain.
+    const versions = end?.versions ?? [];
+    if (!versions.includes(eventVersion))
+      ends.set(chain, { chain: link.chain, eventVersion, versions: [...versions, eventVersion] });
+    rows.push({ _id: deliveryKey(namingKey, identity), ...identity, ...link, status, runId, traceId });
   }
   return { id: row._id, rows, notSent };
 }

@@ -2,13 +2,16 @@ import type { ApiKey } from '@waybill/shared/config/environment';
 import type { EgressPolicy } from '@waybill/shared/domain/egress-policy';
 import type { Job } from '@waybill/shared/domain/run';
 import { type Check, healthRoutes } from '@waybill/shared/runtime/health';
+import type { DeadLetterStore } from '@waybill/shared/stores/dead-letters';
 import type { DeliveryStore } from '@waybill/shared/stores/deliveries';
+import type { LaneStore } from '@waybill/shared/stores/lanes';
 import type { RunStore } from '@waybill/shared/stores/runs';
 import type { SubscriberStore } from '@waybill/shared/stores/subscribers';
 import type { Logger } from '@waybill/shared/telemetry/logger';
 import type { Express } from 'express';
 import type { IngestDeps } from '../events/ingest.ts';
 import { authentication } from './authentication.ts';
+import { deadLetterRoutes } from './dead-letters.ts';
 import { deliveryRoutes } from './deliveries.ts';
 import { deliveryView } from './delivery-view.ts';
 import { notFound, problemHandler } from './problems.ts';
@@ -21,6 +24,8 @@ import { type Tick, tickRoutes } from './ticks.ts';
 interface ApiDeps extends IngestDeps {
   readonly subscribers: SubscriberStore;
   readonly deliveries: DeliveryStore;
+  readonly deadLetters: DeadLetterStore;
+  readonly lanes: LaneStore;
   readonly runs: RunStore;
   readonly ticks: Readonly<Record<Job, Tick>>;
   readonly apiKeys: readonly ApiKey[];
@@ -39,6 +44,7 @@ export function createApi(deps: ApiDeps): Express {
   app.use('/v1/subscribers', subscriberRoutes(allow, deps));
   app.use('/v1/deliveries', deliveryRoutes(allow, deps.deliveries, deliveryView(deps.jaegerUrl)));
   app.use('/v1/shipments', shipmentRoutes(allow, deps.events, deps.deliveries));
+  app.use('/v1/dead-letters', deadLetterRoutes(allow, deps));
   app.use('/v1/runs', runRoutes(allow, deps.runs));
   app.use(
     '/v1/ticks',

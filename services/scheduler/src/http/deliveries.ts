@@ -1,4 +1,4 @@
-import { deliveriesQuery, replayQuery } from '@waybill/shared/contracts/http-api';
+import { deliveriesQuery, historyQuery, replayQuery } from '@waybill/shared/contracts/http-api';
 import { ProblemError } from '@waybill/shared/domain/errors';
 import type { DeliveryStore } from '@waybill/shared/stores/deliveries';
 import { Router } from 'express';
@@ -44,6 +44,15 @@ export function deliveryRoutes(
     const row = await deliveries.get(id);
     if (!row) throw new ProblemError('not_found', `there is no delivery ${id}`);
     response.json(view(row));
+  });
+
+  router.get('/:id/history', allow('operator'), async (request, response) => {
+    const { cursor, limit } = readQuery(historyQuery, request);
+    const { items, nextCursor } = await deliveries.archived(String(request.params.id), cursor, limit);
+    response.json({
+      items: items.map(({ attempts, transitions }) => ({ attempts, transitions })),
+      nextCursor,
+    });
   });
 
   return router;

@@ -22,8 +22,11 @@ export function deliveryView(jaegerUrl: string | undefined): DeliveryView {
     traceId,
     traceUrl: base && traceId ? `${base}/trace/${traceId}` : null,
     runId: row.runId,
+    previousVersion: row.previousVersion,
+    sequence: row.sequence ?? null,
     createdAt: row.createdAt,
     closedAt: closedAt ?? null,
+    attemptCount: row.attemptCount,
     attempts: row.attempts,
     transitions: row.transitions,
   });

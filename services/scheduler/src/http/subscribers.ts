@@ -3,6 +3,7 @@ import { subscriberId, subscriberInput } from '@waybill/shared/contracts/subscri
 import { checkUrl, type EgressPolicy } from '@waybill/shared/domain/egress-policy';
 import { ProblemError } from '@waybill/shared/domain/errors';
 import type { DeliveryStore } from '@waybill/shared/stores/deliveries';
+import type { LaneRow, LaneStore } from '@waybill/shared/stores/lanes';
 import type { SubscriberRow, SubscriberStore } from '@waybill/shared/stores/subscribers';
 import { type Request, Router } from 'express';
 import { type authentication, callerOf } from './authentication.ts';
@@ -15,25 +16,26 @@ const MAX_BODY_BYTES = 256 * 1024;
 interface SubscriberRoutesDeps {
   readonly subscribers: SubscriberStore;
   readonly deliveries: DeliveryStore;
+  readonly lanes: LaneStore;
   readonly egress: EgressPolicy;
 }
 
 export function subscriberRoutes(
   allow: ReturnType<typeof authentication>,
-  { subscribers, deliveries, egress }: SubscriberRoutesDeps,
+  { subscribers, deliveries, lanes, egress }: SubscriberRoutesDeps,
 ): Router {
   const router = Router();
 
   router.get('/', allow('operator'), async (request, response) => {
     const { cursor, limit } = readQuery(listQuery, request);
     const { items, nextCursor } = await subscribers.list(cursor, limit);
-    response.json({ items: items.map(subscriberView), nextCursor });
+    response.json({ items: items.map((row) => subscriberView(row)), nextCursor });
   });
 
   router.get('/:id', allow('operator'), async (request, response) => {
     const row = await subscribers.get(idOf(request));
     if (!row) throw new ProblemError('not_found', `there is no subscriber ${idOf(request)}`);
-    response.json(subscriberView(row));
+    response.json(subscriberView(row, await lanes.get(row._id)));
   });
 
   router.put('/:id', allow(), rawBody(MAX_BODY_BYTES), async (request, response) => {
@@ -52,12 +54,22 @@ export function subscriberRoutes(
 
   router.delete('/:id', allow(), async (request, response) => {
     const id = idOf(request);
-    const existed = await subscribers.delete(id);
+    const existed = await subscribers.delete(id, callerOf(response));
     // Also when it was gone already: the delete before may have died between the two writes.
     await deliveries.cancelOf(id, `operator:${callerOf(response)}`, 'subscriber_removed');
     if (!existed) throw new ProblemError('not_found', `there is no subscriber ${id}`);
     response.status(204).end();
   });
+
+  for (const enabled of [true, false]) {
+    router.post(`/:id/${enabled ? 'enable' : 'disable'}`, allow('operator'), async (request, response) => {
+      const id = idOf(request);
+      const row = await subscribers.setEnabled(id, enabled, callerOf(response));
+      if (!row) throw new ProblemError('not_found', `there is no subscriber ${id}`);
+      if (enabled) await lanes.close(id);
+      response.json(subscriberView(row, await lanes.get(id)));
+    });
+  }
 
   return router;
 }
@@ -68,6 +80,13 @@ function idOf(request: Request): string {
   return parsed.data;
 }
 
-function subscriberView({ _id, ...rest }: SubscriberRow): object {
-  return { id: _id, ...rest };
+/** @param lane what dispatchers learnt about it, where that is shown. */
+function subscriberView({ _id, quarantine, ...rest }: SubscriberRow, lane: LaneRow | null = null): object {
+  return {
+    id: _id,
+    ...rest,
+    quarantine: quarantine ?? null,
+    throttledUntil: lane?.throttledUntil ?? null,
+    breaker: lane?.breaker ?? null,
+  };
 }

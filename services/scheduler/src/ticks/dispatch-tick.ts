@@ -3,18 +3,25 @@ import { runIdOf, wholeSecond } from '@waybill/shared/domain/run';
 import type { Producer } from '@waybill/shared/kafka/producer';
 import type { DatabaseClock } from '@waybill/shared/stores/database-clock';
 import type { DeliveryStore, EnqueuedDelivery } from '@waybill/shared/stores/deliveries';
+import type { LaneStore } from '@waybill/shared/stores/lanes';
 import type { RunRow, RunStore } from '@waybill/shared/stores/runs';
 import type { StatusEventRow, StatusEventStore } from '@waybill/shared/stores/status-events';
 import { commandFor } from './command.ts';
 
-/** Most deliveries, and most events, that one tick takes: well under a second of work at the measured 0.1 ms each. */
-const LIMIT = 5_000;
+/** How long one tick may take, in milliseconds: 1/300 of the 900 s that no job may exceed. */
+const BUDGET_MS = 3_000;
+/** Milliseconds per row before anything was measured here. */
+const ASSUMED_MS_PER_ROW = 0.5;
+/** Share of the newest measurement in the moving average. */
+const SMOOTHING = 0.3;
+const LIMITS = { least: 500, most: 20_000 };
 const EVENT_LIMIT = 500;
 /** A run that was begun this long ago and has not finished has lost its process. */
 const ABANDONED_AFTER_MS = 30_000;
 
 interface DispatchTickDeps {
   readonly deliveries: DeliveryStore;
+  readonly lanes: LaneStore;
   readonly events: StatusEventStore;
   readonly runs: RunStore;
   readonly producer: Producer;
@@ -29,6 +36,7 @@ interface DispatchTickDeps {
  */
 export class DispatchTick {
   readonly #deps: DispatchTickDeps;
+  #msPerRow = ASSUMED_MS_PER_ROW;
 
   constructor(deps: DispatchTickDeps) {
     this.#deps = deps;
@@ -36,9 +44,10 @@ export class DispatchTick {
 
   /** A firing of the built-in cron: an idle slot leaves no run behind. */
   async fire(slot: Date): Promise<RunRow | null> {
-    const { deliveries, events, clock } = this.#deps;
+    const { deliveries, lanes, events, clock } = this.#deps;
     const now = clock.now();
-    const [due, unpublished] = await Promise.all([deliveries.anyDue(now), events.findDue(now, 1)]);
+    const blocked = await lanes.blockedAt(now);
+    const [due, unpublished] = await Promise.all([deliveries.anyDue(now, blocked), events.findDue(now, 1)]);
     return due || unpublished.length > 0 ? this.run(slot) : null;
   }
 
@@ -47,8 +56,9 @@ export class DispatchTick {
    * process was lost before it finished, the rows it had selected are sent again.
    */
   async run(slot: Date): Promise<RunRow> {
-    const { runs, deliveries, clock, worker, visibilityMs } = this.#deps;
+    const { runs, deliveries, lanes, clock, worker, visibilityMs } = this.#deps;
     const startedAt = clock.now();
+    const limit = Math.round(Math.min(Math.max(BUDGET_MS / this.#msPerRow, LIMITS.least), LIMITS.most));
     const runId = runIdOf('dispatch', slot);
     const run: RunRow = {
       _id: runId,
@@ -56,32 +66,37 @@ export class DispatchTick {
       slot: wholeSecond(slot),
       worker,
       startedAt,
-      limit: LIMIT,
+      limit,
     };
     if (await runs.begin(run)) {
-      const rows = await deliveries.enqueueDue(runId, startedAt, LIMIT, visibilityMs);
-      return this.#finish(run, rows);
+      const blocked = await lanes.blockedAt(startedAt);
+      const rows = await deliveries.enqueueDue(runId, startedAt, limit, blocked, visibilityMs);
+      return this.#finish(run, rows, startedAt);
     }
     const existing = await runs.get(runId);
     if (!existing) throw new Error(`run ${runId} was there and is gone`);
     const lost =
       !existing.finishedAt && startedAt.getTime() - existing.startedAt.getTime() > ABANDONED_AFTER_MS;
-    return lost ? this.#finish(existing, await deliveries.enqueuedBy(runId)) : existing;
+    return lost ? this.#finish(existing, await deliveries.enqueuedBy(runId), startedAt) : existing;
   }
 
-  async #finish(run: RunRow, rows: readonly EnqueuedDelivery[]): Promise<RunRow> {
+  async #finish(run: RunRow, rows: readonly EnqueuedDelivery[], begunAt: Date): Promise<RunRow> {
     const { producer, runs, clock } = this.#deps;
     await producer.send(
       'deliveryCommands',
       rows.map((row) => commandFor(row, run._id)),
     );
     const republished = await this.#republish();
+    const finishedAt = clock.now();
     const result = {
-      finishedAt: clock.now(),
+      finishedAt,
       selected: rows.length,
       republished,
-      stoppedBecause: rows.length < LIMIT ? ('done' as const) : ('limit' as const),
+      stoppedBecause: rows.length < run.limit ? ('done' as const) : ('limit' as const),
+      ...(rows.length > 0 ? { msPerRow: (finishedAt.getTime() - begunAt.getTime()) / rows.length } : {}),
     };
+    // A handful of rows says nothing about the cost of many: the round trips would be all there is to see.
+    if (rows.length >= LIMITS.least) this.#msPerRow += SMOOTHING * ((result.msPerRow ?? 0) - this.#msPerRow);
     await runs.finish(run._id, result);
     return { ...run, ...result };
   }

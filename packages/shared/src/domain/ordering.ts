@@ -1,0 +1,59 @@
+import type { DeliveryState } from './delivery.ts';
+import { OPEN_STATES } from './delivery.ts';
+
+/**
+ * In which order a subscriber gets the versions of one shipment.
+ *
+ * - `none`: as they come.
+ * - `latest`: only the newest matters. An older version waits while a newer one is owed, and is superseded once a
+ *   newer one was accepted.
+ * - `strict`: a version waits until all earlier ones that are known are closed.
+ */
+export const ORDERINGS = ['none', 'latest', 'strict'] as const;
+export type Ordering = (typeof ORDERINGS)[number];
+
+export interface OrderingPolicy {
+  readonly ordering: Ordering;
+  /** Under `strict`: whether a dead version keeps later ones back until it is replayed, or lets them pass. */
+  readonly onDead: 'block' | 'pass';
+}
+
+/** Another version of the same shipment for the same subscriber. */
+export interface Sibling {
+  readonly eventVersion: number;
+  readonly state: DeliveryState;
+  readonly dueAt?: Date | undefined;
+}
+
+export type Turn =
+  | { readonly turn: 'send' }
+  | { readonly turn: 'wait'; readonly forVersion: number; readonly until: Date | null }
+  | { readonly turn: 'superseded'; readonly byVersion: number };
+
+const SEND: Turn = { turn: 'send' };
+
+/** Whose turn it is. Pure; `siblings` must not hold the version itself. */
+export function turnOf(policy: OrderingPolicy, eventVersion: number, siblings: readonly Sibling[]): Turn {
+  if (policy.ordering === 'none') return SEND;
+  if (policy.ordering === 'strict') {
+    const earlier = siblings.filter((sibling) => sibling.eventVersion < eventVersion);
+    const blocker =
+      earlier.find(isOpen) ??
+      (policy.onDead === 'block' ? earlier.find(({ state }) => state === 'dead') : undefined);
+    return blocker ? waitFor(blocker) : SEND;
+  }
+  const newer = siblings.filter((sibling) => sibling.eventVersion > eventVersion);
+  const accepted = newer.filter(({ state }) => state === 'delivered').map((sibling) => sibling.eventVersion);
+  if (accepted.length > 0) return { turn: 'superseded', byVersion: Math.max(...accepted) };
+  // An older request under way must end first: it could arrive after this one was accepted.
+  const blocker = newer.find(isOpen) ?? siblings.find(({ state }) => state === 'in_flight');
+  return blocker ? waitFor(blocker) : SEND;
+}
+
+function isOpen({ state }: Sibling): boolean {
+  return (OPEN_STATES as readonly DeliveryState[]).includes(state);
+}
+
+function waitFor({ eventVersion, dueAt }: Sibling): Turn {
+  return { turn: 'wait', forVersion: eventVersion, until: dueAt ?? null };
+}

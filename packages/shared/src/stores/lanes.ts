@@ -1,0 +1,231 @@
+import type { Collection, Db, Document } from 'mongodb';
+import { literal } from './delivery-transition.ts';
+
+/** How long a grant of slots holds without being renewed, in milliseconds: what a killed dispatcher keeps busy. */
+export const LANE_GRANT_MS = 6_000;
+/** Sends of a rate-limited subscriber are granted for this long ahead, in milliseconds. */
+const RATE_WINDOW_MS = 50;
+/** How long the breaker stays open the first time and at most, in milliseconds; it doubles with each trip. */
+const BREAKER_MS = { first: 5_000, most: 300_000 };
+
+interface Holder {
+  instance: string;
+  slots: number;
+  tokens: number;
+  until: Date;
+}
+
+/** What all dispatchers together may do to one subscriber at the moment. */
+export interface LaneRow {
+  /** The subscriber's id. */
+  _id: string;
+  /** Who may have how many requests under way. The sum never exceeds the subscriber's concurrency. */
+  holders: Holder[];
+  /** Up to when the rate has been given out. */
+  rateAt?: Date;
+  /** Nothing is sent before: the subscriber asked for it (429, Retry-After). */
+  throttledUntil?: Date;
+  /** Set while the subscriber keeps failing; once `openUntil` has passed a single probe goes out. */
+  breaker?: { since: Date; openUntil: Date; trips: number };
+}
+
+export interface LaneRequest {
+  readonly subscriberId: string;
+  /** Slots in all. */
+  readonly want: number;
+  /** Requests to begin now; counts only where a rate is set. */
+  readonly sends: number;
+  readonly concurrency: number;
+  readonly ratePerSecond: number | undefined;
+}
+
+export interface LaneGrant {
+  /** Requests this process may have under way. */
+  readonly slots: number;
+  /** Requests it may begin; null: no rate is set. */
+  readonly tokens: number | null;
+  /** Other processes hold slots too, so rows may wait that this one has not heard of. */
+  readonly shared: boolean;
+  /** The breaker is half open: the one slot is a probe. */
+  readonly probe: boolean;
+  /** When asking again may help, milliseconds from now; null if nothing was held back. */
+  readonly retryInMs: number | null;
+}
+
+/**
+ * Shares every subscriber's concurrency and rate among all dispatchers, and keeps what they learnt about it: throttled,
+ * breaker open. Compared with the database's clock only.
+ */
+export class LaneStore {
+  readonly #lanes: Collection<LaneRow>;
+
+  constructor(db: Db) {
+    this.#lanes = db.collection('lanes');
+  }
+
+  /** Asks for slots and sends; two round trips however many subscribers. A grant replaces the one before. */
+  async acquire(
+    requests: readonly LaneRequest[],
+    instance: string,
+    now: Date,
+  ): Promise<Map<string, LaneGrant>> {
+    if (requests.length === 0) return new Map();
+    await this.#lanes.bulkWrite(
+      requests.map((request) => ({
+        updateOne: {
+          filter: { _id: request.subscriberId },
+          update: grantPipeline(request, instance),
+          upsert: true,
+        },
+      })),
+      { ordered: false },
+    );
+    const rows = await this.#lanes
+      .find({ _id: { $in: requests.map(({ subscriberId }) => subscriberId) } })
+      .toArray();
+    const rated = new Set(
+      requests.filter((request) => request.ratePerSecond).map((request) => request.subscriberId),
+    );
+    return new Map(rows.map((row) => [row._id, readGrant(row, rated.has(row._id), instance, now)]));
+  }
+
+  /** Gives slots back, so that others need not wait for the grant to end. */
+  async release(subscriberIds: readonly string[], instance: string): Promise<void> {
+    if (subscriberIds.length === 0) return;
+    await this.#lanes.updateMany({ _id: { $in: subscriberIds } }, { $pull: { holders: { instance } } });
+  }
+
+  /** The subscriber asked to be left alone for a while. The latest request wins, never an earlier one. */
+  async throttle(subscriberId: string, forMs: number): Promise<void> {
+    await this.#lanes.updateOne({ _id: subscriberId }, [
+      { $set: { throttledUntil: { $max: ['$throttledUntil', { $add: ['$$NOW', forMs] }] } } },
+    ]);
+  }
+
+  /** The subscriber keeps failing: nothing is sent for a while, longer each time. An open breaker is left alone. */
+  async trip(subscriberId: string): Promise<void> {
+    const trips = { $ifNull: ['$breaker.trips', 0] };
+    const pauseMs = { $min: [BREAKER_MS.most, { $multiply: [BREAKER_MS.first, { $pow: [2, trips] }] }] };
+    await this.#lanes.updateOne(
+      {
+        _id: subscriberId,
+        $or: [{ breaker: { $exists: false } }, { $expr: { $lte: ['$breaker.openUntil', '$$NOW'] } }],
+      },
+      [
+        {
+          $set: {
+            breaker: {
+              since: { $ifNull: ['$breaker.since', '$$NOW'] },
+              openUntil: { $add: ['$$NOW', { $toLong: pauseMs }] },
+              trips: { $add: [trips, 1] },
+            },
+          },
+        },
+      ],
+    );
+  }
+
+  /** The subscriber answers again. */
+  async close(subscriberId: string): Promise<void> {
+    await this.#lanes.updateOne(
+      { _id: subscriberId, breaker: { $exists: true } },
+      { $unset: { breaker: '' } },
+    );
+  }
+
+  get(subscriberId: string): Promise<LaneRow | null> {
+    return this.#lanes.findOne({ _id: subscriberId });
+  }
+
+  /** Subscribers to whom nothing may be sent at `now`. */
+  async blockedAt(now: Date): Promise<string[]> {
+    const rows = await this.#lanes
+      .find(
+        { $or: [{ throttledUntil: { $gt: now } }, { 'breaker.openUntil': { $gt: now } }] },
+        { projection: { _id: 1 } },
+      )
+      .toArray();
+    return rows.map((row) => row._id);
+  }
+}
+
+function grantPipeline(
+  { want, sends, concurrency, ratePerSecond }: LaneRequest,
+  instance: string,
+): Document[] {
+  const others = {
+    $filter: {
+      input: { $ifNull: ['$holders', []] },
+      cond: { $and: [{ $ne: ['$$this.instance', literal(instance)] }, { $gt: ['$$this.until', '$$NOW'] }] },
+    },
+  };
+  const blocked = {
+    $or: [{ $gt: ['$throttledUntil', '$$NOW'] }, { $gt: ['$breaker.openUntil', '$$NOW'] }],
+  };
+  const limit = { $cond: [{ $gt: ['$breaker', null] }, 1, concurrency] };
+  // With others about, nobody takes more than an equal part; alone, all of it.
+  const fair = { $ceil: { $divide: [limit, { $add: [{ $size: '$$others' }, 1] }] } };
+  const free = { $max: [0, { $subtract: [limit, { $sum: '$$others.slots' }] }] };
+  const slots = { $cond: [blocked, 0, { $toInt: { $min: [want, free, fair] } }] };
+  const { tokens, rateAt } = rateExpressions(ratePerSecond, sends);
+  return [
+    {
+      $set: {
+        holders: {
+          $let: {
+            vars: { others },
+            in: {
+              $concatArrays: [
+                '$$others',
+                [
+                  {
+                    instance: literal(instance),
+                    slots,
+                    tokens,
+                    until: { $add: ['$$NOW', LANE_GRANT_MS] },
+                  },
+                ],
+              ],
+            },
+          },
+        },
+      },
+    },
+    ...(rateAt === null ? [] : [{ $set: { rateAt } }]),
+  ];
+}
+
+/**
+ * The rate is given out in equal steps. Idle time earns nothing, and the step is longer by what may be given out
+ * ahead, so that no second sees more than the rate.
+ */
+function rateExpressions(
+  ratePerSecond: number | undefined,
+  sends: number,
+): { tokens: unknown; rateAt: Document | null } {
+  if (ratePerSecond === undefined) return { tokens: 0, rateAt: null };
+  const stepMs = Math.ceil((1_000 + RATE_WINDOW_MS) / ratePerSecond);
+  const windowMs = Math.max(stepMs, RATE_WINDOW_MS);
+  const from = { $max: ['$rateAt', '$$NOW'] };
+  const ahead = { $subtract: [{ $add: ['$$NOW', windowMs] }, from] };
+  const tokens = { $max: [0, { $min: [sends, { $toInt: { $floor: { $divide: [ahead, stepMs] } } }] }] };
+  const given = { $arrayElemAt: ['$holders.tokens', -1] };
+  return { tokens, rateAt: { $add: [from, { $multiply: [given, stepMs] }] } };
+}
+
+function readGrant(row: LaneRow, rated: boolean, instance: string, now: Date): LaneGrant {
+  const mine = row.holders.find((holder) => holder.instance === instance);
+  const blockedUntil = Math.max(row.throttledUntil?.getTime() ?? 0, row.breaker?.openUntil.getTime() ?? 0);
+  const waits = [
+    blockedUntil - now.getTime(),
+    rated && row.rateAt ? row.rateAt.getTime() - now.getTime() : 0,
+  ];
+  const retryInMs = Math.max(...waits);
+  return {
+    slots: mine?.slots ?? 0,
+    tokens: rated ? (mine?.tokens ?? 0) : null,
+    shared: row.holders.length > 1,
+    probe: row.breaker !== undefined,
+    retryInMs: retryInMs > 0 ? retryInMs : null,
+  };
+}
