@@ -1,8 +1,8 @@
 # To be sourced by bash, from anywhere. Sees to it that the suites that need Docker can run:
 #
 #   . .ci/docker.sh
-#   trap docker_end EXIT
-#   docker_begin
+#   trap docker_down EXIT
+#   docker_up
 #
 # Beside a checkout there may be programs that bring up an engine, and build images where none can be pulled:
 # ../shared/docker/engine and ../shared/docker/images. Where they are not, whatever engine the machine has is used.
@@ -21,35 +21,38 @@ docker_base_images() {
     --project-directory "$docker_root" --file "$docker_root/docker-compose.yml" config --images | grep -v '^waybill-'
 }
 
-# Brings up what is missing. Fails if it had the means to bring it up and could not; without means it says so and
-# succeeds, and the suites are skipped. Where there is Docker in the end, WAYBILL_REQUIRE_DOCKER makes that binding.
-docker_begin() {
+# Brings up what is missing. Where there is an engine, or the means to bring one up, it sets WAYBILL_REQUIRE_DOCKER:
+# the suites then fail if there is no Docker, and are not skipped. Without means it says so and succeeds.
+docker_up() {
   local began=$SECONDS tools="$docker_root/../shared/docker" running images
   running=$(timeout 20 docker info --format '{{.ServerVersion}}' 2>/dev/null || true)
-  if ! docker_answers && [ -x "$tools/engine" ]; then
+  if ! docker_answers; then
+    if [ ! -x "$tools/engine" ]; then
+      echo 'docker: no engine with compose answers; the suites that need one are skipped' >&2
+      return 0
+    fi
+    export WAYBILL_REQUIRE_DOCKER=1
     echo 'docker: bringing up an engine' >&2
-    if ! "$tools/engine" >&2 </dev/null; then
-      echo 'docker: the engine did not come up' >&2
+    if ! "$tools/engine" >&2 </dev/null || ! docker_answers; then
+      echo "docker: the engine did not come up within $((SECONDS - began)) s" >&2
       return 1
     fi
     # Not ours to stop where only the compose plugin was missing.
     [ -n "$running" ] || docker_started_pid=$(cat /var/run/docker.pid)
   fi
-  if ! docker_answers; then
-    echo 'docker: no engine with compose answers; suites that need one are skipped' >&2
-    return 0
-  fi
-  if [ -x "$tools/images" ]; then
-    images=$(docker_base_images) || return 1
-    # shellcheck disable=SC2086 -- one argument per image
-    "$tools/images" $images >&2 </dev/null || return 1
-  fi
   export WAYBILL_REQUIRE_DOCKER=1
+  if [ -x "$tools/images" ]; then
+    # shellcheck disable=SC2086 -- one argument per image
+    if ! images=$(docker_base_images) || ! "$tools/images" $images >&2 </dev/null; then
+      echo "docker: the images could not be built; gave up after $((SECONDS - began)) s" >&2
+      return 1
+    fi
+  fi
   echo "docker: engine and images ready after $((SECONDS - began)) s" >&2
 }
 
-# Stops the engine if docker_begin started it, and waits for its end. Safe to repeat.
-docker_end() {
+# Stops the engine if docker_up started it, and waits for its end. Safe to repeat.
+docker_down() {
   local pid=$docker_started_pid second
   docker_started_pid=
   [ -n "$pid" ] && [ "$(cat "/proc/$pid/comm" 2>/dev/null)" = dockerd ] || return 0

@@ -75,7 +75,9 @@ it('counts per subscriber', () => {
 
 it('says what was shown, or loudly what is wrong', () => {
   const played = record([TIMED_OUT, ACCEPTED_AT]);
-  expect(renderVerdict(played, COUNTS, [], [])).toContain('counted 2 requests themselves');
+  expect(renderVerdict(played, COUNTS, [], [])).toContain('2 requests themselves: exactly those on record');
+  const lost = attempt({ outcome: 'unknown', reason: 'worker_lost', leftAt: null });
+  expect(renderVerdict(record([lost, ACCEPTED_AT]), COUNTS, [], [])).not.toContain('exactly');
   expect(renderVerdict(played, COUNTS, [], ['clinic: one too many'])).toBe(
     'THE RECORD AND THE SUBSCRIBERS DO NOT AGREE:\n  - clinic: one too many\n',
   );

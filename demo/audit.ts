@@ -22,7 +22,7 @@ export function renderAudit({ shipments, deliveries }: PlayedRecord, events: rea
 }
 
 /** One line for the delivery, one below it per attempt. */
-export function deliveryLines(delivery: DeliveryView): string[] {
+function deliveryLines(delivery: DeliveryView): string[] {
   const { shipmentId, eventVersion, status, subscriberId, attempts } = delivery;
   return [
     `${shipmentId} v${eventVersion} ${status} → ${subscriberId}: ${stateInWords(delivery)}${tries(attempts.length)}`,

@@ -1,11 +1,11 @@
 import { randomUUID } from 'node:crypto';
 import { setTimeout as delay } from 'node:timers/promises';
 import { becomeSoleMember } from '@waybill/shared/stores/sole-member';
-import { getContainerRuntimeClient } from 'testcontainers';
+import { getContainerRuntimeClient, getReaper } from 'testcontainers';
 import type { StartedEngine, StartedEngines } from './engine-set.ts';
 import { canLeadGroups } from './group-coordinator.ts';
 import { asImageEnvironment, brokerSettings } from './kafka-settings.ts';
-import { LoopbackContainer, ServesCheck } from './loopback-container.ts';
+import { type CommonSettings, LoopbackContainer, ServesCheck } from './loopback-container.ts';
 import { connectionString, SET_NAME } from './mongodb.ts';
 import { IMAGES } from './pins.ts';
 import { PortTakenError, saysPortTaken, withFreePorts } from './ports.ts';
@@ -30,6 +30,7 @@ export async function startContainers(
 ): Promise<StartedEngines> {
   await requireDockerEngine();
   const label = randomUUID();
+  const common = { label, reaped: await hasReaper(progress) };
   launcherTether().holdContainers(label);
   const images = Object.entries(IMAGES).filter(([name]) => wanted[name as keyof WantedEngines]);
   progress(
@@ -40,9 +41,9 @@ export async function startContainers(
     launcherTether().releaseContainers(label);
   };
   const starts = [
-    wanted.kafka ? startKafkaContainer(label) : undefined,
-    wanted.mongodb ? startMongodbContainer(label, failPoints) : undefined,
-    wanted.registry ? startRegistryContainer(label) : undefined,
+    wanted.kafka ? startKafkaContainer(common) : undefined,
+    wanted.mongodb ? startMongodbContainer(common, failPoints) : undefined,
+    wanted.registry ? startRegistryContainer(common) : undefined,
   ] as const;
   try {
     const [kafka, mongodb, registry] = await Promise.all(starts);
@@ -80,17 +81,17 @@ async function removeContainers(label: string): Promise<void> {
   );
 }
 
-function startKafkaContainer(label: string): Promise<StartedEngine> {
+function startKafkaContainer(common: CommonSettings): Promise<StartedEngine> {
   return startOnFreePort((port) => ({
     address: `127.0.0.1:${port}`,
     serves: () => canLeadGroups(port),
-    container: new LoopbackContainer(IMAGES.kafka, port, label).withEnvironment(
+    container: new LoopbackContainer(IMAGES.kafka, port, common).withEnvironment(
       asImageEnvironment(brokerSettings({ port, controllerPort: KAFKA_CONTROLLER_PORT, listenOn: '' })),
     ),
   }));
 }
 
-function startMongodbContainer(label: string, failPoints: boolean): Promise<StartedEngine> {
+function startMongodbContainer(common: CommonSettings, failPoints: boolean): Promise<StartedEngine> {
   return startOnFreePort((port) => {
     const address = `127.0.0.1:${port}`;
     const testCommands = failPoints ? ['--setParameter', 'enableTestCommands=1'] : [];
@@ -101,7 +102,7 @@ function startMongodbContainer(label: string, failPoints: boolean): Promise<Star
           () => true,
           () => false,
         ),
-      container: new LoopbackContainer(IMAGES.mongodb, port, label).withCommand([
+      container: new LoopbackContainer(IMAGES.mongodb, port, common).withCommand([
         ...['mongod', '--replSet', SET_NAME, '--port', String(port), '--bind_ip_all'],
         ...testCommands,
       ]),
@@ -109,11 +110,11 @@ function startMongodbContainer(label: string, failPoints: boolean): Promise<Star
   });
 }
 
-function startRegistryContainer(label: string): Promise<StartedEngine> {
+function startRegistryContainer(common: CommonSettings): Promise<StartedEngine> {
   return startOnFreePort((port) => ({
     address: registryUrl(port),
     serves: () => registryAnswers(registryUrl(port)),
-    container: new LoopbackContainer(IMAGES.registry, port, label).withEnvironment({
+    container: new LoopbackContainer(IMAGES.registry, port, common).withEnvironment({
       QUARKUS_HTTP_PORT: String(port),
       APICURIO_STORAGE_KIND: 'sql',
     }),
@@ -139,6 +140,18 @@ function startOnFreePort(plan: (port: number) => ContainerPlan): Promise<Started
     }
     return { address, pid: null };
   });
+}
+
+/** The library's own means of removing what is left; the tether does the same, so going without is no fault. */
+async function hasReaper(progress: (line: string) => void): Promise<boolean> {
+  try {
+    await getReaper(await getContainerRuntimeClient());
+    return true;
+  } catch (error) {
+    const reason = error instanceof Error ? error.message : String(error);
+    progress(`going without testcontainers' reaper, which did not start: ${reason}`);
+    return false;
+  }
 }
 
 async function requireDockerEngine(): Promise<void> {

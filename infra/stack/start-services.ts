@@ -1,10 +1,17 @@
 import { mkdir } from 'node:fs/promises';
 import { join } from 'node:path';
 import { openServiceLog } from './service-log.ts';
-import { type ServiceOptions, type ServiceProcess, startService } from './service-process.ts';
+import {
+  ConfigurationFaultError,
+  type ServiceOptions,
+  type ServiceProcess,
+  startService,
+} from './service-process.ts';
 import { SERVICE_ENTRIES, SERVICES, type ServiceName } from './services.ts';
 
 const VERBOSE_LEVELS = ['debug', 'trace'];
+/** How long services that still start may take to find faults of their own once one has found some. */
+const VERDICTS_WITHIN_MS = 5000;
 
 export interface RunningService {
   readonly name: ServiceName;
@@ -63,11 +70,19 @@ export async function startServices(options: StartServicesOptions): Promise<Runn
       },
     };
   } catch (error) {
-    failed.abort();
+    const abort = (): void => failed.abort();
+    // Services judge their environment before anything else: people are told what all of them find, not the quickest.
+    const verdicts = setTimeout(abort, error instanceof ConfigurationFaultError ? VERDICTS_WITHIN_MS : 0);
     const settled = await Promise.allSettled(starts);
+    clearTimeout(verdicts);
+    abort();
     await Promise.all(
       settled.map((start) => (start.status === 'fulfilled' ? start.value.stop() : undefined)),
     );
-    throw error;
+    const faults = settled.flatMap((start) =>
+      start.status === 'rejected' && start.reason instanceof ConfigurationFaultError ? [start.reason] : [],
+    );
+    if (faults.length < 2) throw error;
+    throw new ConfigurationFaultError(faults.map(({ message }) => message).join('\n'));
   }
 }

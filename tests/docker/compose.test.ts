@@ -10,6 +10,8 @@ const SERVICES = ['scheduler', 'dispatcher', 'sweeper'] as const;
 const STARTED = '{{.Id}} {{.State.StartedAt}}';
 /** What container runtimes grant between SIGTERM and SIGKILL. */
 const STOP_WITHIN_MS = 10_000;
+/** For a hook or test that brings the stack up, on a machine that has much else to do. */
+const UP_WITHIN_MS = 300_000;
 
 /** Run by the node of an image: who it is, and which programs that install others are there. */
 const PROBE = `
@@ -29,7 +31,7 @@ describeWithDocker('docker compose', () => {
     project = await ComposeProject.create();
     api = new Api(`http://127.0.0.1:${project.ports.scheduler}`, project.keys);
     await project.up('--build');
-  }, 300_000);
+  }, UP_WITHIN_MS);
   afterAll(() => project?.[Symbol.asyncDispose](), 120_000);
 
   async function delivered(shipmentId: string): Promise<Delivery> {
@@ -109,29 +111,37 @@ describeWithDocker('docker compose', () => {
     }
   });
 
-  it('leaves what runs alone when it is brought up again, and adds dispatchers on demand', async () => {
-    const running = async (): Promise<string[]> => {
-      const ids = await Promise.all(
-        [...SERVICES, 'kafka', 'mongodb', 'registry'].map((s) => project.containers(s)),
-      );
-      return await Promise.all(ids.flatMap(([id = '']) => project.inspect(id, STARTED)));
-    };
-    const before = await running();
-    await project.up('--scale', 'dispatcher=3');
-    expect(await running()).toEqual(before);
-    expect(await project.containers('dispatcher')).toHaveLength(3);
-  });
+  it(
+    'leaves what runs alone when it is brought up again, and adds dispatchers on demand',
+    async () => {
+      const running = async (): Promise<string[]> => {
+        const ids = await Promise.all(
+          [...SERVICES, 'kafka', 'mongodb', 'registry'].map((s) => project.containers(s)),
+        );
+        return await Promise.all(ids.flatMap(([id = '']) => project.inspect(id, STARTED)));
+      };
+      const before = await running();
+      await project.up('--scale', 'dispatcher=3');
+      expect(await running()).toEqual(before);
+      expect(await project.containers('dispatcher')).toHaveLength(3);
+    },
+    UP_WITHIN_MS,
+  );
 
-  it('keeps its data when it is taken down and brought up again', async () => {
-    const before = await delivered('SHP-compose');
-    await project.compose(['down']);
-    await project.up();
-    expect(await delivered('SHP-compose')).toEqual(before);
-    expect((await api.postEvents(statusEvent('compose'))).body.results[0]?.result).toBe('duplicate');
-    expect((await api.postEvents(statusEvent('again'))).status).toBe(202);
-    await delivered('SHP-again');
-    expect(await project.received()).toHaveLength(1);
-  });
+  it(
+    'keeps its data when it is taken down and brought up again',
+    async () => {
+      const before = await delivered('SHP-compose');
+      await project.compose(['down']);
+      await project.up();
+      expect(await delivered('SHP-compose')).toEqual(before);
+      expect((await api.postEvents(statusEvent('compose'))).body.results[0]?.result).toBe('duplicate');
+      expect((await api.postEvents(statusEvent('again'))).status).toBe(202);
+      await delivered('SHP-again');
+      expect(await project.received()).toHaveLength(1);
+    },
+    UP_WITHIN_MS,
+  );
 
   it('stops every service in order on SIGTERM', async () => {
     const ids = (await Promise.all(SERVICES.map((service) => project.containers(service)))).flat();

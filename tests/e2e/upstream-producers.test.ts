@@ -1,6 +1,6 @@
 import { afterAll, afterEach, beforeAll, describe, expect, it } from 'vitest';
 import type { StatusEvent } from '../harness/api.ts';
-import { findPython } from '../harness/python.ts';
+import { findPython, prepareProducers, type RunProducer } from '../harness/python.ts';
 import { EVENTS_TOPIC, statusEvent } from '../harness/scenario.ts';
 import { startTestStack, type TestStack } from '../harness/stack.ts';
 
@@ -9,10 +9,13 @@ if (!python)
   process.stderr.write('No Python 3 with pip here: the producers nobody here wrote are skipped.\n');
 
 let stack: TestStack;
+let runProducer: RunProducer;
 
 beforeAll(async () => {
-  if (python) stack = await startTestStack();
-});
+  if (!python) return;
+  runProducer = await prepareProducers(python);
+  stack = await startTestStack();
+}, 300_000);
 afterAll(() => stack?.[Symbol.asyncDispose]());
 afterEach(async () => {
   expect(await stack.violations()).toEqual([]);
@@ -22,7 +25,7 @@ afterEach(async () => {
 async function carried(story: string, script: string, events: readonly StatusEvent[]): Promise<unknown[]> {
   const endpoint = await stack.subscribe(story, story);
   const lines = events.map((event) => `${JSON.stringify(event)}\n`).join('');
-  await python?.run(script, [...stack.kafka, EVENTS_TOPIC], lines);
+  await runProducer(script, [...stack.kafka, EVENTS_TOPIC], lines);
   for (const { shipmentId } of events) {
     const [delivery] = await stack.settled(shipmentId, 1);
     expect(delivery?.state).toBe('delivered');

@@ -12,21 +12,29 @@ const PROBE_MS = 30_000;
 const INSTALL_MS = 150_000;
 const RUN_MS = 60_000;
 
-/** A Python that has the libraries of `tests/producers`. */
+/** An interpreter that has pip. */
 export interface Python {
-  /** Runs one of the producers with something on its standard input. @throws with what it said when it fails. */
-  run(script: string, args: readonly string[], input: string): Promise<void>;
+  readonly command: string;
+  /** Libraries for one of another tag are of no use to it. */
+  readonly tag: string;
 }
 
-/** Null where the machine has no Python 3 with pip. The libraries come from pip once and stay in the cache. */
+/** Runs one of the producers with something on its standard input. @throws with what it said when it fails. */
+export type RunProducer = (script: string, args: readonly string[], input: string) => Promise<void>;
+
+/** Null where the machine has no Python 3 with pip. */
 export async function findPython(): Promise<Python | null> {
   const { env } = process;
   const command = await findCommand(env, 'python3', 'python');
   if (command === undefined) return null;
   const probe = "import sys, pip; print(sys.implementation.cache_tag, sys.platform, sep='-')";
   const tag = await runCommand(command, ['-c', probe], { env, timeoutMs: PROBE_MS }).catch(() => null);
-  if (tag === null) return null;
+  return tag === null ? null : { command, tag: tag.trim() };
+}
 
+/** Gets what the producers need: from pip the first time, then from the cache. */
+export async function prepareProducers({ command, tag }: Python): Promise<RunProducer> {
+  const { env } = process;
   const requirements = fileURLToPath(new URL('requirements.txt', PRODUCERS));
   const pins = createHash('sha256')
     .update(await readFile(requirements))
@@ -35,7 +43,7 @@ export async function findPython(): Promise<Python | null> {
   const libraries = await installed(
     cacheDirectory(env),
     {
-      name: `producers-${tag.trim()}-${pins}`,
+      name: `producers-${tag}-${pins}`,
       title: 'the Python producers of the tests',
       megabytes: 20,
       fill: async (directory) => {
@@ -47,7 +55,7 @@ export async function findPython(): Promise<Python | null> {
     () => {},
     AbortSignal.timeout(INSTALL_MS),
   );
-  return { run: (script, args, input) => run(command, libraries, script, args, input) };
+  return (script, args, input) => run(command, libraries, script, args, input);
 }
 
 async function run(

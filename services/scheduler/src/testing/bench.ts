@@ -1,0 +1,183 @@
+import { randomBytes } from 'node:crypto';
+import type { StatusEvent } from '@waybill/shared/contracts/status-event';
+import { parseEgressPolicy } from '@waybill/shared/domain/egress-policy';
+import type { Producer } from '@waybill/shared/kafka/producer';
+import { type Connections, connect } from '@waybill/shared/runtime/connections';
+import { listen } from '@waybill/shared/runtime/health';
+import { Resources } from '@waybill/shared/runtime/service';
+import { DeadLetterStore } from '@waybill/shared/stores/dead-letters';
+import { DeliveryStore } from '@waybill/shared/stores/deliveries';
+import { loadNamingKey } from '@waybill/shared/stores/installation';
+import { LaneStore } from '@waybill/shared/stores/lanes';
+import { RunStore } from '@waybill/shared/stores/runs';
+import { StatusEventStore } from '@waybill/shared/stores/status-events';
+import { SubscriberStore } from '@waybill/shared/stores/subscribers';
+import { createLogger } from '@waybill/shared/telemetry/logger';
+import { type OwnDatabase, ownDatabase } from '@waybill/shared/testing/database';
+import { openTopics, type Topics } from '@waybill/shared/testing/topics';
+import { createApi } from '../http/app.ts';
+import { DispatchTick } from '../ticks/dispatch-tick.ts';
+import { retentionTick } from '../ticks/retention-tick.ts';
+
+export interface Engines {
+  readonly KAFKA_BROKERS: string;
+  readonly MONGODB_URI: string;
+  readonly SCHEMA_REGISTRY_URL: string;
+}
+
+const VISIBILITY_MS = 30_000;
+/** One key per role. */
+export const KEYS = {
+  ingest: 'ingest-key-0123456789',
+  operator: 'operator-key-0123456789',
+  admin: 'admin-key-0123456789',
+} as const;
+
+export interface Reply {
+  readonly status: number;
+  readonly headers: Headers;
+  // biome-ignore lint/suspicious/noExplicitAny: what the API answers is what the tests are about
+  readonly body: any;
+}
+
+interface Call {
+  readonly key?: string | null;
+  readonly type?: string;
+  readonly headers?: Record<string, string>;
+}
+
+/** The parts of a scheduler as `main.ts` builds them, on real engines and a database of their own. */
+export class Bench implements AsyncDisposable {
+  readonly database: OwnDatabase;
+  readonly topics: Topics;
+  readonly connections: Connections;
+  readonly namingKey: Buffer;
+  readonly events: StatusEventStore;
+  readonly subscribers: SubscriberStore;
+  readonly deliveries: DeliveryStore;
+  readonly deadLetters: DeadLetterStore;
+  readonly lanes: LaneStore;
+  readonly runs: RunStore;
+  readonly #resources: Resources;
+
+  constructor(parts: Pick<Bench, 'database' | 'topics' | 'connections' | 'namingKey'>, resources: Resources) {
+    const { db } = parts.database;
+    this.database = parts.database;
+    this.topics = parts.topics;
+    this.connections = parts.connections;
+    this.namingKey = parts.namingKey;
+    this.#resources = resources;
+    this.events = new StatusEventStore(db);
+    this.subscribers = new SubscriberStore(db);
+    this.deliveries = new DeliveryStore(db);
+    this.deadLetters = new DeadLetterStore(db);
+    this.lanes = new LaneStore(db);
+    this.runs = new RunStore(db);
+  }
+
+  /** A dispatch tick as one instance has it. */
+  dispatchTick(worker: string, producer = this.connections.producer): DispatchTick {
+    const { deliveries, lanes, events, runs } = this;
+    const { clock } = this.connections;
+    return new DispatchTick({
+      deliveries,
+      lanes,
+      events,
+      runs,
+      producer,
+      clock,
+      worker,
+      visibilityMs: VISIBILITY_MS,
+    });
+  }
+
+  /** Serves the API. @returns how to call it, as admin unless told otherwise. */
+  async serve(producer: Producer = this.connections.producer) {
+    const { events, subscribers, deliveries, deadLetters, lanes, runs, namingKey } = this;
+    const { clock, checks } = this.connections;
+    const dispatch = this.dispatchTick('api', producer);
+    const api = createApi({
+      events,
+      subscribers,
+      deliveries,
+      deadLetters,
+      lanes,
+      runs,
+      producer,
+      clock,
+      namingKey,
+      ticks: {
+        dispatch: (slot) => dispatch.run(slot),
+        retention: retentionTick({ runs, producer, clock, worker: 'api' }),
+      },
+      apiKeys: Object.entries(KEYS).map(([role, secret]) => ({
+        name: `${role}-name`,
+        role: role as keyof typeof KEYS,
+        secret,
+      })),
+      egress: parseEgressPolicy('127.0.0.1:9'),
+      jaegerUrl: 'http://jaeger.example/',
+      checks,
+      logger: createLogger('test', 'silent'),
+    });
+    const server = await listen(api, 0);
+    this.#resources.add('api', () => server.close());
+    const address = `http://127.0.0.1:${server.port}`;
+    return async (method: string, path: string, body?: unknown, call: Call = {}): Promise<Reply> => {
+      const { key = KEYS.admin, type = 'application/json', headers = {} } = call;
+      const reply = await fetch(address + path, {
+        method,
+        headers: {
+          ...(body === undefined ? {} : { 'content-type': type }),
+          ...(key === null ? {} : { authorization: `Bearer ${key}` }),
+          ...headers,
+        },
+        ...(body === undefined
+          ? {}
+          : { body: typeof body === 'string' || Buffer.isBuffer(body) ? body : JSON.stringify(body) }),
+      });
+      const text = await reply.text();
+      return {
+        status: reply.status,
+        headers: reply.headers,
+        body: /json/.test(reply.headers.get('content-type') ?? '') ? JSON.parse(text) : text,
+      };
+    };
+  }
+
+  async [Symbol.asyncDispose](): Promise<void> {
+    await this.#resources.stopAll((name, error) => {
+      throw new Error(`${name} did not stop`, { cause: error });
+    });
+    await this.topics[Symbol.asyncDispose]();
+    await this.database[Symbol.asyncDispose]();
+  }
+}
+
+export async function openBench(engines: Engines): Promise<Bench> {
+  const database = await ownDatabase(engines.MONGODB_URI);
+  const resources = new Resources();
+  const connections = await connect(
+    'tests',
+    { ...engines, KAFKA_BROKERS: [engines.KAFKA_BROKERS], MONGODB_URI: database.uri },
+    ['statusEvents', 'deliveryCommands', 'retentionTicks'],
+    createLogger('test', 'silent'),
+    resources,
+  );
+  const namingKey = await loadNamingKey(database.db);
+  const topics = await openTopics(engines.KAFKA_BROKERS);
+  return new Bench({ database, topics, connections, namingKey }, resources);
+}
+
+/** An event of a shipment that no other test knows. */
+export function statusEvent(fields: Partial<StatusEvent> = {}): StatusEvent {
+  return {
+    shipmentId: `SHP-${randomBytes(6).toString('hex')}`,
+    eventVersion: 1,
+    status: 'in_transit',
+    occurredAt: '2026-02-03T04:05:06Z',
+    attributes: { region: 'eu' },
+    data: { celsius: 4.5 },
+    ...fields,
+  };
+}
