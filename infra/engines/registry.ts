@@ -23,12 +23,13 @@ export function registryInstallation(maven: Maven): Installation {
     title: TITLE,
     megabytes: REGISTRY.megabytes,
     async fill(directory) {
-      await copyArtifact(maven, REGISTRY.coordinate, directory);
-      const archive = join(directory, REGISTRY.archive);
+      const download = join(directory, 'download');
+      await copyArtifact(maven, REGISTRY.coordinate, download);
+      const archive = join(download, REGISTRY.archive);
       await requireSha256(archive, REGISTRY.sha256);
       const options = { env: maven.env, timeoutMs: UNPACK_TIMEOUT_MS, signal: maven.signal };
       await runCommand('tar', ['-xzf', archive, '-C', directory], options);
-      await rm(archive);
+      await rm(download, { recursive: true });
     },
   };
 }

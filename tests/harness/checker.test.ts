@@ -4,7 +4,8 @@ import type { DeliveryRow } from '@waybill/shared/stores/deliveries';
 import type { StatusEventRow } from '@waybill/shared/stores/status-events';
 import type { SubscriberRow } from '@waybill/shared/stores/subscribers';
 import { describe, expect, it } from 'vitest';
-import { type Snapshot, violationsOf, type WireRequest } from './checker.ts';
+import { violationsOf } from './checker.ts';
+import type { Snapshot, WireRequest } from './snapshot.ts';
 
 /** Seconds after the story began. */
 const at = (seconds: number): Date => new Date(Date.UTC(2026, 0, 1, 12, 0, seconds));

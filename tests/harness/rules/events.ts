@@ -1,6 +1,6 @@
 import type { StatusEventRow } from '@waybill/shared/stores/status-events';
 import type { SubscriberRow } from '@waybill/shared/stores/subscribers';
-import type { Snapshot, Violation } from '../checker.ts';
+import type { Snapshot, Violation } from '../snapshot.ts';
 
 /** Every event is accounted for, per subscriber: by exactly one row, or by the reason why there is none. */
 export function brokenEvents({ events, subscribers, deliveries }: Snapshot): Violation[] {

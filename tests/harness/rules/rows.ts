@@ -1,7 +1,7 @@
 import { OPEN_STATES } from '@waybill/shared/domain/delivery';
 import { TRANSITIONS } from '@waybill/shared/domain/transitions';
 import type { DeliveryRow } from '@waybill/shared/stores/deliveries';
-import type { Snapshot, Violation } from '../checker.ts';
+import type { Snapshot, Violation } from '../snapshot.ts';
 
 type Report = (rule: string, detail: string) => void;
 

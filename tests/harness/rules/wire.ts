@@ -1,5 +1,5 @@
 import type { Attempt } from '@waybill/shared/domain/delivery';
-import type { CheckOptions, Snapshot, Violation, WireRequest } from '../checker.ts';
+import type { CheckOptions, Snapshot, Violation, WireRequest } from '../snapshot.ts';
 
 /** What endpoints received and said is what the rows say was sent and answered. */
 export function brokenRequests(

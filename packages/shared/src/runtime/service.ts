@@ -1,4 +1,5 @@
 import { ConfigurationError } from '../config/environment.ts';
+import { flushTelemetry } from '../telemetry/flush.ts';
 import type { Logger } from '../telemetry/logger.ts';
 
 /** EX_CONFIG of sysexits.h: starting again with the same environment cannot help. */
@@ -54,6 +55,7 @@ export function runService(start: (context: ServiceContext) => Promise<Logger>):
     await resources.stopAll((name, error) =>
       logger?.error({ err: error, resource: name }, 'did not stop cleanly'),
     );
+    await flushTelemetry();
     logger?.info({ status }, 'stopped');
     process.exit(status);
   }

@@ -4,8 +4,9 @@ import { KafkaJsInstrumentation } from '@opentelemetry/instrumentation-kafkajs';
 import { MongoDBInstrumentation } from '@opentelemetry/instrumentation-mongodb';
 import { UndiciInstrumentation } from '@opentelemetry/instrumentation-undici';
 import { NodeSDK } from '@opentelemetry/sdk-node';
+import { onFlush } from './flush.ts';
 
-/** Starts the SDK and flushes what is left when the process is about to exit by itself. */
+/** Starts the SDK. What is left at the end is sent by `flushTelemetry`. */
 export function startTracing(): void {
   const sdk = new NodeSDK({
     traceExporter: new OTLPTraceExporter(),
@@ -17,5 +18,5 @@ export function startTracing(): void {
     ],
   });
   sdk.start();
-  process.once('beforeExit', () => void sdk.shutdown());
+  onFlush(() => sdk.shutdown());
 }

@@ -38,6 +38,7 @@ function problemOf(error: unknown): Problem {
     return problem('unavailable', 'Kafka did not confirm; posting again is safe');
   if (isDatabaseUnavailable(error))
     return problem('unavailable', 'MongoDB does not answer; trying again is safe');
+  if (error instanceof URIError) return problem('not_found', 'the path cannot be decoded');
   return bodyProblem(error) ?? problem('internal');
 }
 

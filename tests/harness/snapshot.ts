@@ -1,0 +1,46 @@
+import type { DeliveryRow } from '@waybill/shared/stores/deliveries';
+import type { StatusEventRow } from '@waybill/shared/stores/status-events';
+import type { SubscriberRow } from '@waybill/shared/stores/subscribers';
+import type { Db } from 'mongodb';
+import type { Endpoint, LoggedRequest } from './endpoint.ts';
+
+/** One rule that does not hold, and for what. */
+export interface Violation {
+  readonly rule: string;
+  /** The delivery's id, the event's id, or the request's endpoint and number. */
+  readonly id: string;
+  readonly detail: string;
+}
+
+export interface WireRequest
+  extends Pick<LoggedRequest, 'number' | 'method' | 'key' | 'attempt' | 'body' | 'answered' | 'at'> {
+  /** Host, port and path it came to. */
+  readonly address: string;
+}
+
+export interface Snapshot {
+  readonly events: readonly StatusEventRow[];
+  readonly subscribers: readonly SubscriberRow[];
+  readonly deliveries: readonly DeliveryRow[];
+  readonly requests: readonly WireRequest[];
+}
+
+export interface CheckOptions {
+  /**
+   * Whether an attempt may be `unknown` though its endpoint has no complete request: where connections are cut on the
+   * way. Without it only the attempt of a lost worker may.
+   */
+  readonly requestsMayBeCut?: boolean;
+}
+
+export async function takeSnapshot(db: Db, endpoints: Iterable<Endpoint>): Promise<Snapshot> {
+  const requests = [...endpoints].flatMap(({ receiver, log }) =>
+    log().map((request) => ({ ...request, address: receiver.authority + request.path })),
+  );
+  const [events, subscribers, deliveries] = await Promise.all([
+    db.collection<StatusEventRow>('status_events').find().toArray(),
+    db.collection<SubscriberRow>('subscribers').find().toArray(),
+    db.collection<DeliveryRow>('deliveries').find().toArray(),
+  ]);
+  return { events, subscribers, deliveries, requests };
+}
