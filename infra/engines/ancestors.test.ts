@@ -43,6 +43,7 @@ test.each([
   ['/usr/bin/node', '/usr/lib/node_modules/pnpm/bin/pnpm.cjs'],
   ['node', '/usr/bin/corepack'],
   ['/opt/pnpm'],
+  ['/bin/sh', '/repository/node_modules/.bin/node'],
 ])('%s %s is a package manager', (...command) => {
   expect(wrappersOf(chainOf(command))).toHaveLength(1);
 });

@@ -42,7 +42,9 @@ export function wrappersOf(chain: readonly ProcessEntry[]): ProcessEntry[] {
 
 function kindOf(command: readonly string[]): 'package manager' | 'shell' | 'other' {
   const [program = '', script = ''] = command;
-  if (SHELLS.has(nameOf(program))) return 'shell';
+  // The command files that package managers make are shell scripts, which stay around the program they start.
+  if (SHELLS.has(nameOf(program)))
+    return script.includes('/node_modules/.bin/') ? 'package manager' : 'shell';
   // npm sets its process title, so that the whole command line is one word: "npm exec pnpm@10 stack".
   const title = nameOf(program.split(' ')[0] ?? '');
   if (PACKAGE_MANAGERS.has(title)) return 'package manager';

@@ -21,7 +21,7 @@ const FORMAT_TIMEOUT_MS = 60_000;
 export const kafkaInstallationName = `kafka-${KAFKA.version}`;
 
 /** The broker's jars, and a storage directory formatted once, from which every new broker's is copied. */
-export function kafkaInstallation(maven: Maven): Installation {
+export function kafkaInstallation(maven: Maven, javaHome: string): Installation {
   return {
     name: kafkaInstallationName,
     title: TITLE,
@@ -30,7 +30,7 @@ export function kafkaInstallation(maven: Maven): Installation {
       const jars = join(directory, 'jars');
       await copyWithDependencies(maven, KAFKA.coordinates, jars);
       await requireDirectoryDigest(jars, TITLE, KAFKA.jarsDigest);
-      await formatStorage(jars, maven.javaHome, join(directory, 'formatted'));
+      await formatStorage(jars, javaHome, join(directory, 'formatted'));
     },
   };
 }

@@ -45,7 +45,7 @@ test('Java 17 does for Kafka alone, not for the registry', () => {
   const java17 = {
     ...EMPTY_MACHINE,
     java: { home: '/jdk', release: 17 },
-    maven: '/usr/bin/mvn',
+    maven: { command: '/mvn', java: undefined },
     mongod: '/mongod',
   };
   expect(missingPrerequisites({ ...java17, wanted: { ...java17.wanted, registry: false } })).toEqual([]);

@@ -53,14 +53,15 @@ export async function preparePrograms(
     needsJava(survey) && python !== undefined
       ? await install(javaInstallation({ ...python, signal }))
       : (survey.java?.home ?? '');
-  const maven = { command: survey.maven ?? 'mvn', javaHome, env, signal };
+  const mavenJava = survey.maven?.java?.home ?? javaHome;
+  const maven = { command: survey.maven?.command ?? 'mvn', javaHome: mavenJava, env, signal };
   async function javaProgram(installation: Installation, start: StartJavaProgram): Promise<JavaProgram> {
     const program = { javaHome, installation: await install(installation), flags: [] };
     const archive = classArchiveInstallation(installation, program, start, signal);
     return { ...program, flags: await archiveFlags(await install(archive)) };
   }
   return {
-    kafka: () => javaProgram(kafkaInstallation(maven), startKafka),
+    kafka: () => javaProgram(kafkaInstallation(maven, javaHome), startKafka),
     registry: () => javaProgram(registryInstallation(maven), startRegistry),
     mongod: async () => mongod ?? fetchMongod(survey),
   };

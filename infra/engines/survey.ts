@@ -25,7 +25,8 @@ export interface Survey {
   registryIsCached: boolean;
   /** The preferred runtime that is new enough for every wanted engine, else the newest that is not. */
   java: JavaRuntime | undefined;
-  maven: string | undefined;
+  /** The command mvn, and the first runtime that a person's settings lead to: it trusts what they have it trust. */
+  maven: { command: string; java: JavaRuntime | undefined } | undefined;
   mongod: string | undefined;
   /** Looked for only when something has to be fetched with it. */
   python: Python | undefined;
@@ -37,14 +38,16 @@ export interface Survey {
 export async function surveyMachine(wanted: WantedEngines, env: NodeJS.ProcessEnv): Promise<Survey> {
   const cache = cacheDirectory(env);
   const mongod = wanted.mongodb ? await findMongod(env, cache) : undefined;
-  const java = await chooseJava(env, cache, requiredJava(wanted));
+  const runtimes = await findRuntimes(env, cache);
+  const java = chooseJava(runtimes, requiredJava(wanted));
+  const mvn = await findCommand(env, 'mvn');
   const needsPython = (java?.release ?? 0) < requiredJava(wanted) || (wanted.mongodb && mongod === undefined);
   return {
     wanted,
     kafkaIsCached: (await findInstalled(cache, kafkaInstallationName)) !== undefined,
     registryIsCached: (await findInstalled(cache, registryInstallationName)) !== undefined,
     java,
-    maven: await findCommand(env, 'mvn'),
+    maven: mvn === undefined ? undefined : { command: mvn, java: runtimes[0] },
     mongod,
     python: needsPython ? await findPython(env) : undefined,
     javaWheelFits: javaWheel() !== undefined,
@@ -57,17 +60,16 @@ export function requiredJava({ kafka, registry }: WantedEngines): number {
   return registry ? REGISTRY_JAVA : kafka ? KAFKA_JAVA : 0;
 }
 
-async function chooseJava(
-  env: NodeJS.ProcessEnv,
-  cache: string,
-  required: number,
-): Promise<JavaRuntime | undefined> {
-  const runtimes = await findJavaRuntimes(env);
+/** In order of preference: what the machine has, then what was fetched before. */
+async function findRuntimes(env: NodeJS.ProcessEnv, cache: string): Promise<JavaRuntime[]> {
   const fetched = await findInstalled(cache, javaInstallationName());
   const fetchedRuntime = fetched === undefined ? undefined : await javaRuntimeAt(fetched);
-  if (fetchedRuntime !== undefined) runtimes.push(fetchedRuntime);
+  return [...(await findJavaRuntimes(env)), ...(fetchedRuntime === undefined ? [] : [fetchedRuntime])];
+}
+
+function chooseJava(runtimes: readonly JavaRuntime[], required: number): JavaRuntime | undefined {
   const fitting = runtimes.find(({ release }) => release >= required);
-  return fitting ?? runtimes.sort((a, b) => b.release - a.release)[0];
+  return fitting ?? runtimes.toSorted((a, b) => b.release - a.release)[0];
 }
 
 async function findPython(env: NodeJS.ProcessEnv): Promise<Python | undefined> {

@@ -1,6 +1,7 @@
 import { afterAll, afterEach, beforeAll, describe, expect, it } from 'vitest';
+import type { Endpoint } from '../harness/endpoint.ts';
 import { failCommands } from '../harness/fail-point.ts';
-import { EVENTS_TOPIC, statusEvent } from '../harness/scenario.ts';
+import { COMMANDS_TOPIC, EVENTS_TOPIC, statusEvent } from '../harness/scenario.ts';
 import { startTestStack, type TestStack } from '../harness/stack.ts';
 import type { Tail } from '../harness/topics.ts';
 import { eventually } from '../harness/waiting.ts';
@@ -23,9 +24,10 @@ describe('the same event, many times at once', () => {
     eventId: '0a4f0000-0000-4000-8000-000000000004',
     data: { box: 7 },
   });
+  let endpoints: Endpoint[];
 
   it('is stored once and told to each subscriber once, whichever way it came', async () => {
-    const endpoints = await Promise.all(
+    endpoints = await Promise.all(
       ['packed-1', 'packed-2', 'packed-3'].map((id) => stack.subscribe(id, 'packed')),
     );
     const value = await stack.topics.framed(EVENTS_TOPIC, JSON.stringify(event));
@@ -43,6 +45,24 @@ describe('the same event, many times at once', () => {
       1,
     );
     expect(await stack.api.deliveries({ shipmentId: event.shipmentId })).toHaveLength(3);
+  });
+
+  it('is not told again, however often and wherever the command to do so is repeated', async () => {
+    const deliveries = await stack.api.deliveries({ shipmentId: event.shipmentId });
+    for (const { id, shipmentId, subscriberId } of deliveries) {
+      const command = JSON.stringify({ deliveryId: id, shipmentId, subscriberId, runId: 'repeated' });
+      const value = await stack.topics.framed(COMMANDS_TOPIC, command);
+      const copies = Array.from({ length: 10 }, () => ({ key: shipmentId, value }));
+      await Promise.all(
+        [0, 1, 2].map((partition) => stack.topics.produce(COMMANDS_TOPIC, copies, partition)),
+      );
+    }
+    await stack.drained();
+    const after = await stack.api.deliveries({ shipmentId: event.shipmentId });
+    expect(after.map(({ state, attempts }) => [state, attempts.length])).toEqual(
+      Array(3).fill(['delivered', 1]),
+    );
+    expect(endpoints.map((endpoint) => endpoint.log().length)).toEqual([1, 1, 1]);
   });
 
   it('is refused with another content under its version, and nothing comes of that', async () => {

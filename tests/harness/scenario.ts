@@ -1,6 +1,7 @@
 import type { StatusEvent } from './api.ts';
 
 export const EVENTS_TOPIC = 'shipment.status-events';
+export const COMMANDS_TOPIC = 'delivery.commands';
 
 /** An event that only the subscribers of one story want: they filter on its attribute `story`. */
 export function statusEvent(story: string, fields: Partial<StatusEvent> = {}): StatusEvent {

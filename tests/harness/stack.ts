@@ -6,7 +6,7 @@ import { expect } from 'vitest';
 import { Api, type Delivery, type SubscriberInput } from './api.ts';
 import { violationsOf } from './checker.ts';
 import { type Endpoint, startEndpoint } from './endpoint.ts';
-import { EVENTS_TOPIC } from './scenario.ts';
+import { COMMANDS_TOPIC, EVENTS_TOPIC } from './scenario.ts';
 import { type CheckOptions, takeSnapshot, type Violation } from './snapshot.ts';
 import { startTcpProxy, type TcpProxy } from './tcp-proxy.ts';
 import { Topics } from './topics.ts';
@@ -129,7 +129,7 @@ export async function startTestStack(options: TestStackOptions = {}): Promise<Te
     drained: () =>
       eventually(async () => {
         expect(await topics.lag('waybill-scheduler', EVENTS_TOPIC)).toBe(0);
-        expect(await topics.lag('waybill-dispatcher', 'delivery.commands')).toBe(0);
+        expect(await topics.lag('waybill-dispatcher', COMMANDS_TOPIC)).toBe(0);
       }),
     violations: async (checkOptions) => violationsOf(await takeSnapshot(db, endpoints), checkOptions),
     readiness: (service) => ready(addresses(service)[0] ?? ''),

@@ -170,6 +170,7 @@ export class DeliveryStore {
             end: {
               $top: { sortBy: { chain: -1 }, output: { chain: '$chain', eventVersion: '$eventVersion' } },
             },
+            versions: { $push: '$eventVersion' },
           },
         },
         { $project: { versions: 1, chain: '$end.chain', eventVersion: '$end.eventVersion' } },

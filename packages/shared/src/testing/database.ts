@@ -24,32 +24,46 @@ export async function ownDatabase(uri: string): Promise<OwnDatabase> {
   };
 }
 
-/** What to fail, and how often. The server must run with test commands enabled. */
+/** What to do to commands. The server must run with test commands enabled. */
 export interface FailPoint {
   readonly commands: readonly string[];
   /** As `database.collection`; any, when left out. */
   readonly namespace?: string;
-  readonly times: number;
+  /** How many commands; all of them, when left out. */
+  readonly times?: number;
   readonly errorCode?: number;
   readonly errorLabels?: readonly string[];
   /** Drops the connection instead of answering with an error. */
   readonly closeConnection?: boolean;
+  /** Lets the command through, so late. */
+  readonly blockTimeMS?: number;
   /** Only those of this client. */
   readonly appName: string;
 }
 
-/** Makes the server fail on purpose until it has done so often enough, or this is disposed of. */
-export async function failCommands({ db }: OwnDatabase, point: FailPoint): Promise<AsyncDisposable> {
+export interface SetFailPoint extends AsyncDisposable {
+  /** Ends it. @returns how many commands it met. */
+  end(): Promise<number>;
+}
+
+/**
+ * Makes the server fail on purpose, until it has done so often enough or this ends. A server has one such point: of
+ * all test files that may run at once only one can use it.
+ */
+export async function failCommands({ db }: OwnDatabase, point: FailPoint): Promise<SetFailPoint> {
   const { commands, times, ...data } = point;
   const admin = db.admin();
-  await admin.command({
-    configureFailPoint: 'failCommand',
-    mode: { times },
-    data: { failCommands: commands, ...data },
+  const configure = (mode: unknown, what: object = {}) =>
+    admin.command({ configureFailPoint: 'failCommand', mode, ...what });
+  const blockConnection = data.blockTimeMS !== undefined;
+  const { count: before } = await configure(times === undefined ? 'alwaysOn' : { times }, {
+    data: { failCommands: commands, blockConnection, ...data },
   });
+  const end = async () => (await configure('off')).count - before;
   return {
+    end,
     [Symbol.asyncDispose]: async () => {
-      await admin.command({ configureFailPoint: 'failCommand', mode: 'off' });
+      await end();
     },
   };
 }

@@ -1,0 +1,143 @@
+import { createProducer } from '@waybill/shared/kafka/producer';
+import type { DeliveryRow } from '@waybill/shared/stores/deliveries';
+import type { Settlement } from '@waybill/shared/stores/leases';
+import { type FailPoint, failCommands } from '@waybill/shared/testing/database';
+import { startReceiver } from '@waybill/shared/testing/receiver';
+import { startTcpProxy } from '@waybill/shared/testing/tcp-proxy';
+import { kafkaThrough } from '@waybill/shared/testing/topics';
+import { afterAll, beforeAll, describe, expect, inject, it } from 'vitest';
+import { APP_NAME, type Bench, openBench } from './testing/bench.ts';
+
+/** The code of a server that is shutting down; the driver tries once more by itself. */
+const SHUTTING_DOWN = 11_600;
+let bench: Bench;
+
+beforeAll(async () => {
+  bench = await openBench(inject('engines'));
+});
+
+afterAll(() => bench[Symbol.asyncDispose]());
+
+const fail = (point: Omit<FailPoint, 'appName'>) =>
+  failCommands(bench.database, { appName: APP_NAME, ...point });
+
+/** Rows under way, claimed together. */
+async function underWay(count: number): Promise<DeliveryRow[]> {
+  await using receiver = await startReceiver();
+  const subscriber = await bench.subscribe(receiver);
+  const rows = await bench.owe(subscriber, count);
+  const claimer = { worker: 'worker-1', instance: 'instance-1', leaseMs: 30_000 };
+  return bench.leases.claim(
+    rows.map(({ _id }) => _id),
+    'lse_test',
+    new Map([[subscriber._id, 1]]),
+    claimer,
+  );
+}
+
+function accepted({ _id }: DeliveryRow, fields: Partial<Settlement> = {}): Settlement {
+  return {
+    deliveryId: _id,
+    leaseId: 'lse_test',
+    outcome: 'accepted',
+    reason: null,
+    statusCode: 200,
+    leftAt: new Date(),
+    endedAt: new Date(),
+    counts: true,
+    transition: 'deliver',
+    closeReason: null,
+    ...fields,
+  };
+}
+
+describe('results', () => {
+  it('that come together are recorded in few writes', async () => {
+    const rows = await underWay(600);
+    const settler = bench.settler();
+    await using counting = await fail({ commands: ['update'], blockTimeMS: 1 });
+    await Promise.all(rows.map((row) => settler.settle(accepted(row), row)));
+    expect(await counting.end()).toBeLessThanOrEqual(4);
+    await bench.all(rows, 'delivered');
+  });
+
+  it.each([
+    ['a database that is going down', { errorCode: SHUTTING_DOWN, errorLabels: ['RetryableWriteError'] }],
+    ['a connection that breaks', { closeConnection: true }],
+  ])('survive %s: each is recorded once, and nobody is told before', async (_, failure) => {
+    const rows = await underWay(20);
+    const settler = bench.settler();
+    await using point = await fail({ commands: ['update'], times: 5, ...failure });
+    let done = 0;
+    const settled = rows.map((row) =>
+      settler.settle(accepted(row), row).then(async () => {
+        done += 1;
+        expect((await bench.row(row)).state).toBe('delivered');
+      }),
+    );
+    await Promise.all(settled);
+    expect([done, await point.end()]).toEqual([20, 5]);
+    const recorded = await Promise.all(rows.map((row) => bench.row(row)));
+    for (const { transitions, attempts } of recorded) {
+      expect(transitions.filter(({ to }) => to === 'delivered')).toHaveLength(1);
+      expect(attempts).toMatchObject([{ outcome: 'accepted' }]);
+      expect(attempts[0]).not.toHaveProperty('late');
+    }
+  });
+
+  it('that are written, but whose answer is lost, are not taken for stale', async () => {
+    const rows = await underWay(5);
+    await using _point = await fail({ commands: ['update'], times: 1, closeConnection: true });
+    expect(await bench.leases.settle(rows.map((row) => accepted(row)))).toEqual({ stale: 0 });
+    await bench.all(rows, 'delivered');
+  });
+
+  it('do not wait for a Kafka that cannot be told of dead deliveries', async () => {
+    const [dead, ...others] = await underWay(3);
+    if (!dead) throw new Error('no row');
+    await using proxy = await startTcpProxy(inject('engines').KAFKA_BROKERS);
+    const producer = await createProducer(kafkaThrough(proxy.port), bench.connections.codec);
+    const announcing = Promise.withResolvers<void>();
+    const settler = bench.settler({
+      ...producer,
+      send: async (...message) => {
+        announcing.resolve();
+        await Promise.race([producer.send(...message), released.promise]);
+      },
+    });
+    const released = Promise.withResolvers<void>();
+    await proxy.shut();
+    await settler.settle(accepted(dead, { transition: 'bury', closeReason: 'refused' }), dead);
+    await announcing.promise;
+    await Promise.all(others.map((row) => settler.settle(accepted(row), row)));
+    await bench.all(others, 'delivered');
+    released.resolve();
+    await producer.close();
+  });
+});
+
+describe('a dispatcher', () => {
+  it('loses no slot of a subscriber to a database that fails between claim and request', async () => {
+    await using receiver = await startReceiver();
+    const subscriber = await bench.subscribe(receiver, { concurrency: 2 });
+    const rows = await bench.owe(subscriber, 2);
+    const worker = bench.worker('worker-1');
+    {
+      await using _point = await fail({
+        commands: ['find'],
+        times: 2,
+        errorCode: SHUTTING_DOWN,
+        namespace: namespaceOf('status_events'),
+      });
+      await expect(worker.command(rows)).rejects.toThrow();
+    }
+    expect(receiver.requests).toEqual([]);
+    const later = await bench.owe(subscriber, 2);
+    await worker.command(later);
+    await bench.all(later, 'delivered');
+  });
+});
+
+function namespaceOf(collection: string): string {
+  return `${bench.database.db.databaseName}.${collection}`;
+}
