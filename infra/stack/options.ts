@@ -14,8 +14,13 @@ Options:
   --data DIR        keep data, keys and logs in DIR and use them again; without it they go when the stack stops
   --help            show this
 
-Environment: KAFKA_BROKERS, MONGODB_URI and SCHEMA_REGISTRY_URL name engines that run already;
-WAYBILL_ENGINES=docker takes them from containers; docs/configuration.md lists what the services read.
+Environment:
+  KAFKA_BROKERS, MONGODB_URI, SCHEMA_REGISTRY_URL   engines that run already; those are not started
+  WAYBILL_ENGINES=docker                            takes engines from containers
+  WAYBILL_CACHE_DIR                                 where downloads are kept (default ~/.cache/waybill)
+  MONGOD_BIN                                        the mongod to run
+  WAYBILL_API_KEYS, WAYBILL_SECRET_KEYS             random ones are made where unset
+What the services read, docs/configuration.md lists.
 `;
 
 const MAX_COUNT = 32;

@@ -104,9 +104,12 @@ async function startOnPort(options: ServiceOptions, port: number): Promise<Servi
   };
 }
 
+/** Name look-ups take threads: a few slow name servers must not hold up everybody's. */
+const LOCAL_DEFAULTS = { HTTP_HOST: '127.0.0.1', UV_THREADPOOL_SIZE: '16' };
+
 async function spawnService({ entry, env, log }: ServiceOptions, port: number): Promise<HeldProcess> {
   const held = await startHeldProcess(process.execPath, ['--import', TELEMETRY_PRELOAD, entry], {
-    env: { ...env, HTTP_PORT: String(port) },
+    env: { ...LOCAL_DEFAULTS, ...env, HTTP_PORT: String(port) },
     cwd: REPOSITORY_ROOT,
     stdio: ['ignore', 'pipe', 'pipe'],
     graceMs: 0,

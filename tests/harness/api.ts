@@ -1,6 +1,6 @@
 /** A client of the HTTP API that knows of the services only what their documentation says. */
 
-export type State = 'pending' | 'queued' | 'in_flight' | 'delivered' | 'dead' | 'superseded' | 'cancelled';
+type State = 'pending' | 'queued' | 'in_flight' | 'delivered' | 'dead' | 'superseded' | 'cancelled';
 
 export interface StatusEvent {
   shipmentId: string;
@@ -20,7 +20,7 @@ export interface PostAnswer {
   }[];
 }
 
-export interface AttemptView {
+interface AttemptView {
   number: number;
   outcome: 'accepted' | 'rejected' | 'unknown' | 'not_sent' | null;
   reason: string | null;

@@ -105,6 +105,7 @@ function sound() {
   const request = (number: number, answered: number): WireRequest => ({
     number,
     method: 'POST',
+    headers: { 'waybill-previous-version': '' },
     key: 'dlv_1',
     attempt: number,
     body: Buffer.from(BODY),

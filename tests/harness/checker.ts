@@ -6,11 +6,24 @@
  */
 
 import { brokenEvents } from './rules/events.ts';
+import { brokenLimits } from './rules/limits.ts';
+import { brokenNumbers } from './rules/numbering.ts';
+import { brokenOrder } from './rules/ordering.ts';
+import { brokenPromises, brokenRest } from './rules/rest.ts';
 import { brokenRows } from './rules/rows.ts';
 import { brokenRequests } from './rules/wire.ts';
 import type { CheckOptions, Snapshot, Violation } from './snapshot.ts';
 
 /** Everything that is wrong; empty when all rules hold. */
 export function violationsOf(snapshot: Snapshot, options: CheckOptions = {}): Violation[] {
-  return [...brokenRows(snapshot), ...brokenEvents(snapshot), ...brokenRequests(snapshot, options)];
+  return [
+    ...brokenRows(snapshot),
+    ...brokenEvents(snapshot),
+    ...brokenRequests(snapshot, options),
+    ...brokenOrder(snapshot),
+    ...brokenNumbers(snapshot),
+    ...brokenLimits(snapshot),
+    ...brokenPromises(snapshot),
+    ...(options.atRest ? brokenRest(snapshot) : []),
+  ];
 }

@@ -13,9 +13,20 @@ export interface Violation {
 }
 
 export interface WireRequest
-  extends Pick<LoggedRequest, 'number' | 'method' | 'key' | 'attempt' | 'body' | 'answered' | 'at'> {
+  extends Pick<
+    LoggedRequest,
+    'number' | 'method' | 'headers' | 'key' | 'attempt' | 'body' | 'answered' | 'at'
+  > {
   /** Host, port and path it came to. */
   readonly address: string;
+}
+
+/** What a producer was told of one event: that it was taken, or that it is a conflict. */
+export interface Promised {
+  readonly shipmentId: string;
+  readonly eventVersion: number;
+  readonly status: string;
+  readonly taken: boolean;
 }
 
 export interface Snapshot {
@@ -23,6 +34,9 @@ export interface Snapshot {
   readonly subscribers: readonly SubscriberRow[];
   readonly deliveries: readonly DeliveryRow[];
   readonly requests: readonly WireRequest[];
+  /** Subscribers as they were, of versions that were replaced, as far as somebody noted them. */
+  readonly formerSubscribers?: readonly SubscriberRow[];
+  readonly promises?: readonly Promised[];
 }
 
 export interface CheckOptions {
@@ -31,6 +45,8 @@ export interface CheckOptions {
    * way. Without it only the attempt of a lost worker may.
    */
   readonly requestsMayBeCut?: boolean;
+  /** Whether everything had its time, so that nothing may be left to do. */
+  readonly atRest?: boolean;
 }
 
 export async function takeSnapshot(db: Db, endpoints: Iterable<Endpoint>): Promise<Snapshot> {

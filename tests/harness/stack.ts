@@ -1,6 +1,7 @@
 import { startEngines } from '@waybill/infra/engines/start';
 import { startStack } from '@waybill/infra/stack/start';
 import type { Script } from '@waybill/shared/testing/receiver';
+import { startTcpProxy, type TcpProxy } from '@waybill/shared/testing/tcp-proxy';
 import { type Db, MongoClient } from 'mongodb';
 import { expect } from 'vitest';
 import { Api, type Delivery, type SubscriberInput } from './api.ts';
@@ -8,11 +9,10 @@ import { violationsOf } from './checker.ts';
 import { type Endpoint, startEndpoint } from './endpoint.ts';
 import { COMMANDS_TOPIC, EVENTS_TOPIC } from './scenario.ts';
 import { type CheckOptions, takeSnapshot, type Violation } from './snapshot.ts';
-import { startTcpProxy, type TcpProxy } from './tcp-proxy.ts';
 import { Topics } from './topics.ts';
 import { eventually } from './waiting.ts';
 
-export type ServiceName = 'scheduler' | 'dispatcher' | 'sweeper';
+type ServiceName = 'scheduler' | 'dispatcher' | 'sweeper';
 
 export interface TestStackOptions {
   readonly schedulers?: number;
@@ -69,9 +69,7 @@ export async function startTestStack(options: TestStackOptions = {}): Promise<Te
   const engines = await startEngines({ env: {}, failPoints, progress });
   undo.defer(() => engines.stop());
   const registry = new URL(engines.registry.url);
-  const registryProxy = undo.use(
-    await startTcpProxy({ host: registry.hostname, port: Number(registry.port) }),
-  );
+  const registryProxy = undo.use(await startTcpProxy(registry.host));
   const stack = await startStack({
     env: {
       KAFKA_BROKERS: engines.kafka.brokers,

@@ -7,7 +7,7 @@ export interface Position {
   readonly offset: number;
 }
 
-export interface TailedMessage extends Position {
+interface TailedMessage extends Position {
   readonly key: Buffer | null;
   readonly value: Buffer | null;
   /** As text; a header that was repeated has its last value. */

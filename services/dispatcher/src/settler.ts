@@ -25,6 +25,8 @@ export class Settler {
   readonly #producer: Producer;
   readonly #logger: Logger;
   #waiting: Waiting[] = [];
+  /** Announcements go out one after the other, and no result waits for them. */
+  #announcing: Promise<void> = Promise.resolve();
   #writing: Promise<void> | null = null;
 
   constructor(leases: LeaseStore, producer: Producer, logger: Logger) {
@@ -64,7 +66,8 @@ export class Settler {
       this.#report(settlement, row);
       done();
     }
-    await this.#announce(group.filter(({ settlement }) => settlement.transition === 'bury'));
+    const buried = group.filter(({ settlement }) => settlement.transition === 'bury');
+    if (buried.length > 0) this.#announcing = this.#announcing.then(() => this.#announce(buried));
   }
 
   /** One wide line per attempt. */
@@ -80,7 +83,6 @@ export class Settler {
 
   /** For whoever listens; the row has the whole story, so a lost announcement loses nothing. */
   async #announce(buried: readonly Waiting[]): Promise<void> {
-    if (buried.length === 0) return;
     try {
       await this.#producer.send(
         'deliveryDeadLetters',

@@ -90,7 +90,7 @@ runService(async ({ resources, fail }) => {
     checks: { ...checks, consumption: fanOut.check },
     logger,
   });
-  const server = await listen(api, config.HTTP_PORT);
+  const server = await listen(api, config.HTTP_PORT, config.HTTP_HOST);
   resources.add('http server', () => server.close());
   logger.info({ port: server.port }, 'scheduler ready');
   return logger;

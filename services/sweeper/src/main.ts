@@ -24,7 +24,8 @@ runService(async ({ resources, fail }) => {
   });
   resources.add('consumer loop', () => loop.stop());
 
-  const server = await listen(healthRoutes({ ...checks, consumption: loop.check }), config.HTTP_PORT);
+  const health = healthRoutes({ ...checks, consumption: loop.check });
+  const server = await listen(health, config.HTTP_PORT, config.HTTP_HOST);
   resources.add('http server', () => server.close());
   logger.info({ port: server.port }, 'sweeper ready');
   return logger;

@@ -1,10 +1,13 @@
 import type { StatusEventRow } from '@waybill/shared/stores/status-events';
 import type { SubscriberRow } from '@waybill/shared/stores/subscribers';
 import type { Snapshot, Violation } from '../snapshot.ts';
+import { versionsOf } from './configurations.ts';
 
 /** Every event is accounted for, per subscriber: by exactly one row, or by the reason why there is none. */
-export function brokenEvents({ events, subscribers, deliveries }: Snapshot): Violation[] {
+export function brokenEvents(snapshot: Snapshot): Violation[] {
+  const { events, subscribers, deliveries } = snapshot;
   const found: Violation[] = [];
+  const versions = versionsOf(snapshot);
   const rows = Map.groupBy(deliveries, (row) => `${row.shipmentId}:${row.eventVersion}`);
   for (const event of events) {
     const report = (rule: string, detail: string) => found.push({ rule, id: event._id, detail });
@@ -16,6 +19,14 @@ export function brokenEvents({ events, subscribers, deliveries }: Snapshot): Vio
     }
     if (event.deliveries !== own.length) {
       report('fan-out counts its rows', `says ${event.deliveries}, there are ${own.length}`);
+    }
+    for (const subscriber of subscribers) {
+      const entries = (event.notSent ?? []).filter(({ subscriberId }) => subscriberId === subscriber._id);
+      const said = entries.length + own.filter((row) => row.subscriberId === subscriber._id).length;
+      if (said > 1) report('an outcome per subscriber', `${subscriber._id} has ${said}`);
+      if (said === 0 && wasThere(subscriber, versions.get(subscriber._id), event)) {
+        report('an outcome per subscriber', `${subscriber._id} has none`);
+      }
     }
     const { attributes, status } = contentOf(event);
     for (const subscriber of subscribers.filter((known) => known.updatedAt <= event.createdAt)) {
@@ -32,6 +43,15 @@ export function brokenEvents({ events, subscribers, deliveries }: Snapshot): Vio
     found.push({ rule: 'rows have an event', id, detail: `${orphans.length} rows without one` });
   }
   return found;
+}
+
+/** From before the event was stored, and as far as is known never gone since. */
+function wasThere(
+  { createdAt }: SubscriberRow,
+  versions: readonly SubscriberRow[] = [],
+  event: StatusEventRow,
+): boolean {
+  return createdAt <= event.createdAt && versions.every((row) => !row.deletedAt);
 }
 
 function contentOf({ body }: StatusEventRow): { status: string; attributes: Record<string, string> } {

@@ -1,18 +1,14 @@
 import type { Attempt } from '@waybill/shared/domain/delivery';
 import type { CheckOptions, Snapshot, Violation, WireRequest } from '../snapshot.ts';
+import { configurationsOf } from './configurations.ts';
 
 /** What endpoints received and said is what the rows say was sent and answered. */
-export function brokenRequests(
-  { deliveries, events, subscribers, requests }: Snapshot,
-  { requestsMayBeCut = false }: CheckOptions,
-): Violation[] {
+export function brokenRequests(snapshot: Snapshot, { requestsMayBeCut = false }: CheckOptions): Violation[] {
+  const { deliveries, events, requests } = snapshot;
   const found: Violation[] = [];
   const rows = new Map(deliveries.map((row) => [row._id, row]));
   const bodies = new Map(events.map((event) => [event._id, event.body]));
-  // The address of a subscriber that was changed is not the one of its earlier attempts.
-  const addresses = new Map(
-    subscribers.filter(({ version }) => version === 1).map(({ _id, url }) => [_id, addressOf(url)]),
-  );
+  const configurationOf = configurationsOf(snapshot);
   const byAttempt = new Map<string, WireRequest>();
 
   for (const request of requests) {
@@ -35,7 +31,8 @@ export function brokenRequests(
     if (body !== undefined && !request.body.equals(Buffer.from(body))) {
       report('every request carries the stored bytes', `${name} has ${request.body.length} others`);
     }
-    const address = addresses.get(row.subscriberId) ?? request.address;
+    const configuration = configurationOf(row.subscriberId, attempt.subscriberVersion);
+    const address = configuration ? addressOf(configuration.url) : request.address;
     if (request.address !== address) report('requests go to their subscriber', `${name} is for ${address}`);
   }
 

@@ -1,3 +1,4 @@
+import { isIP } from 'node:net';
 import { z } from 'zod';
 import { ROLES, type Role } from '../contracts/http-api.ts';
 import { parseEgressPolicy } from '../domain/egress-policy.ts';
@@ -100,6 +101,11 @@ export const commonEnvironment = {
     .describe('A MongoDB replica set'),
   SCHEMA_REGISTRY_URL: url.describe('A schema registry with the Confluent API'),
   OTEL_EXPORTER_OTLP_ENDPOINT: url.optional().describe('Where traces go; unset: nowhere'),
+  HTTP_HOST: z
+    .string()
+    .refine((host) => isIP(host) > 0, 'must be an IP address')
+    .default('0.0.0.0')
+    .describe('Address to listen on; `pnpm stack` takes 127.0.0.1'),
   HTTP_PORT: z.coerce.number().int().min(0).max(65_535).default(8080).describe('0 takes a free port'),
   LEASE_MS: z.coerce
     .number()

@@ -49,10 +49,13 @@ export interface Listening {
   close(): Promise<void>;
 }
 
-/** Listens on all interfaces; resolves when it does. Closing lets open requests end and drops idle connections. */
-export async function listen(app: Express, port: number): Promise<Listening> {
+/**
+ * Listens on one address, or with `0.0.0.0` on all; resolves when it does. Closing lets open requests end and drops idle
+ * connections.
+ */
+export async function listen(app: Express, port: number, host = '127.0.0.1'): Promise<Listening> {
   const { promise, resolve, reject } = Promise.withResolvers<Server>();
-  const server = app.listen(port, (error) => (error ? reject(error) : resolve(server)));
+  const server = app.listen(port, host, (error) => (error ? reject(error) : resolve(server)));
   await promise;
   return {
     port: (server.address() as AddressInfo).port,

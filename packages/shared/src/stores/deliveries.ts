@@ -292,9 +292,9 @@ export class DeliveryStore {
           filter: { _id: id, state: { $in: TRANSITIONS.hold.from } },
           update: transition('hold', {
             cause: 'ordering',
-            reason: `waits_for_version:${forVersion}`,
+            reason: waitsFor(forVersion),
             dueInMs,
-            set: { heldFor: forVersion },
+            set: { heldFor: forVersion, reason: waitsFor(forVersion) },
           }),
         },
       })),
@@ -470,6 +470,8 @@ function pending(row: NewDelivery, now: Date): DeliveryRow {
     createdAt: now,
   };
 }
+
+const waitsFor = (version: number) => `waits_for_version:${version}`;
 
 const REPLAY = (cause: string) => ({
   cause,

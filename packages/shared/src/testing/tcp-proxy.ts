@@ -7,6 +7,8 @@ export interface TcpProxy extends AsyncDisposable {
   shut(): Promise<void>;
   /** Opens the same port again. */
   open(): Promise<void>;
+  /** Takes connections and bytes as before and passes nothing on: whoever asks waits, until it is shut. */
+  stall(): void;
 }
 
 /** @param target `host:port` */
@@ -18,9 +20,12 @@ export async function startTcpProxy(target: string): Promise<TcpProxy> {
     // A connection that is cut is what the proxy is for, not a fault.
     return socket.on('error', () => {}).on('close', () => sockets.delete(socket));
   };
+  let stalled = false;
   const server = createServer((near) => {
+    keep(near);
+    if (stalled) return;
     const far = keep(connect(Number(targetPort), hostname));
-    keep(near).pipe(far).pipe(near);
+    near.pipe(far).pipe(near);
     near.on('close', () => far.destroy());
     far.on('close', () => near.destroy());
   });
@@ -32,7 +37,12 @@ export async function startTcpProxy(target: string): Promise<TcpProxy> {
     });
     await promise;
   };
+  const stall = (): void => {
+    stalled = true;
+    for (const socket of sockets) socket.unpipe().resume();
+  };
   const shut = async (): Promise<void> => {
+    stalled = false;
     const { promise, resolve } = Promise.withResolvers<void>();
     server.close(() => resolve());
     for (const socket of sockets) socket.destroy();
@@ -40,5 +50,5 @@ export async function startTcpProxy(target: string): Promise<TcpProxy> {
   };
   await listen(0);
   const { port } = server.address() as AddressInfo;
-  return { port, shut, open: () => listen(port), [Symbol.asyncDispose]: shut };
+  return { port, shut, open: () => listen(port), stall, [Symbol.asyncDispose]: shut };
 }

@@ -26,8 +26,6 @@ interface Engines {
   readonly SCHEMA_REGISTRY_URL: string;
 }
 
-/** The name of the client that dispatchers of a bench use, for fail points. */
-export const APP_NAME = 'waybill-dispatcher-tests';
 const SILENT = createLogger('test', 'silent');
 
 export interface Worker {
@@ -44,9 +42,12 @@ export class Bench implements AsyncDisposable {
   readonly leases: LeaseStore;
   readonly subscribers: SubscriberStore;
   readonly events: StatusEventStore;
+  /** The name of the database client of its dispatchers, for fail points. */
+  readonly appName: string;
   readonly #resources: Resources;
 
-  constructor(database: OwnDatabase, connections: Connections, resources: Resources) {
+  constructor(database: OwnDatabase, connections: Connections, appName: string, resources: Resources) {
+    this.appName = appName;
     this.database = database;
     this.connections = connections;
     this.#resources = resources;
@@ -146,12 +147,13 @@ export class Bench implements AsyncDisposable {
 export async function openBench(engines: Engines): Promise<Bench> {
   const database = await ownDatabase(engines.MONGODB_URI);
   const resources = new Resources();
+  const name = randomUUID();
   const connections = await connect(
-    'dispatcher-tests',
+    name,
     { ...engines, KAFKA_BROKERS: [engines.KAFKA_BROKERS], MONGODB_URI: database.uri },
     ['deliveryDeadLetters'],
     SILENT,
     resources,
   );
-  return new Bench(database, connections, resources);
+  return new Bench(database, connections, `waybill-${name}`, resources);
 }

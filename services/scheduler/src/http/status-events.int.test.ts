@@ -174,3 +174,27 @@ describe('a Kafka that does not answer', () => {
     await producer.close();
   });
 });
+
+describe('a MongoDB that does not answer', () => {
+  it('is told to the caller and by readiness, and the same post is taken afterwards', async () => {
+    const uri = new URL(engines.MONGODB_URI);
+    await using proxy = await startTcpProxy(uri.host);
+    uri.host = `127.0.0.1:${proxy.port}`;
+    uri.search = '?directConnection=true';
+    await using behind = await openBench({ ...engines, MONGODB_URI: uri.href });
+    const cutOff = await behind.serve();
+    const event = statusEvent();
+    await proxy.shut();
+    const [failed, ready] = await Promise.all([cutOff('POST', EVENTS, event), cutOff('GET', '/readyz')]);
+    expect([failed.status, failed.body.code, failed.headers.get('retry-after')]).toEqual([
+      503,
+      'unavailable',
+      '1',
+    ]);
+    expect([ready.status, ready.body.checks.kafka, ready.body.checks.registry]).toEqual([503, 'ok', 'ok']);
+    expect(ready.body.checks.mongodb).not.toBe('ok');
+
+    await proxy.open();
+    expect((await cutOff('POST', EVENTS, event)).body.results[0].result).toBe('accepted');
+  });
+});

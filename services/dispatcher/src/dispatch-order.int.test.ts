@@ -1,0 +1,174 @@
+import { setTimeout as delay } from 'node:timers/promises';
+import { type DeliveryRow, DeliveryStore } from '@waybill/shared/stores/deliveries';
+import type { SubscriberRow } from '@waybill/shared/stores/subscribers';
+import { type ReceivedRequest, type Receiver, startReceiver } from '@waybill/shared/testing/receiver';
+import { until } from '@waybill/shared/testing/until';
+import { afterAll, beforeAll, describe, expect, inject, it } from 'vitest';
+import { type Bench, openBench, type Worker } from './testing/bench.ts';
+
+const BACKOFF = { initialMs: 10, maxMs: 10, jitter: 0 };
+let bench: Bench;
+let deliveries: DeliveryStore;
+let workers: Worker[];
+let ticks = 0;
+
+beforeAll(async () => {
+  bench = await openBench(inject('engines'));
+  deliveries = new DeliveryStore(bench.database.db);
+  workers = [bench.worker('worker-1'), bench.worker('worker-2')];
+});
+
+afterAll(() => bench[Symbol.asyncDispose]());
+
+/** Versions 1 to `count` of one shipment, all queued. */
+async function versions(subscriber: SubscriberRow, count: number): Promise<DeliveryRow[]> {
+  const shipmentId = `SHP-${subscriber._id}-${ticks++}`;
+  const rows: DeliveryRow[] = [];
+  for (let eventVersion = 1; eventVersion <= count; eventVersion++)
+    rows.push(...(await bench.owe(subscriber, 1, { shipmentId, eventVersion })));
+  return rows;
+}
+
+/** What the scheduler's tick does, with every command given to both workers. */
+async function tick(): Promise<void> {
+  const enqueued = await deliveries.enqueueDue(
+    `tick/${ticks++}`,
+    bench.connections.clock.now(),
+    500,
+    [],
+    30_000,
+  );
+  const rows = await Promise.all(enqueued.map((row) => bench.row(row)));
+  await Promise.all(workers.map((worker) => worker.command(rows)));
+}
+
+const CLOSED = ['delivered', 'dead', 'superseded'];
+const closed = (rows: readonly DeliveryRow[]) =>
+  until('every version to be closed', async () => {
+    await tick();
+    const current = await Promise.all(rows.map((row) => bench.row(row)));
+    return current.every(({ state }) => CLOSED.includes(state)) && current;
+  });
+
+interface Seen {
+  readonly shipmentId: string;
+  readonly version: number;
+  readonly status: number;
+}
+
+/** Answers as told after a while, and notes each request when it is answered, and whether two were under way at once. */
+function watching(statusOf: (request: ReceivedRequest, version: number) => number) {
+  const seen: Seen[] = [];
+  const underWay = new Set<string>();
+  let overlaps = 0;
+  const script = async (request: ReceivedRequest) => {
+    const { shipmentId, eventVersion } = JSON.parse(request.body.toString()).data;
+    if (underWay.has(shipmentId)) overlaps += 1;
+    underWay.add(shipmentId);
+    await delay(5);
+    underWay.delete(shipmentId);
+    const status = statusOf(request, eventVersion);
+    seen.push({ shipmentId, version: eventVersion, status });
+    return { status };
+  };
+  const accepted = (rows: readonly DeliveryRow[]) =>
+    seen
+      .filter(({ shipmentId, status }) => shipmentId === rows[0]?.shipmentId && status === 200)
+      .map(({ version }) => version);
+  return { script, seen, accepted, overlaps: () => overlaps };
+}
+
+const shuffled = <Item>(items: readonly Item[]): Item[] =>
+  items
+    .map((item) => ({ item, at: Math.random() }))
+    .sort((a, b) => a.at - b.at)
+    .map(({ item }) => item);
+
+describe('strict order', () => {
+  it('is what the subscriber sees, whatever order commands come in, to whom, and what fails', async () => {
+    const watch = watching(({ number }) => (number % 4 === 0 ? 503 : 200));
+    await using receiver: Receiver = await startReceiver(watch.script);
+    const subscriber = await bench.subscribe(receiver, {
+      ordering: 'strict',
+      backoff: BACKOFF,
+      maxAttempts: 50,
+    });
+    const shipments = await Promise.all(Array.from({ length: 6 }, () => versions(subscriber, 6)));
+    await Promise.all(workers.map((worker) => worker.command(shuffled(shipments.flat()))));
+    await closed(shipments.flat());
+    for (const rows of shipments) expect(watch.accepted(rows)).toEqual([1, 2, 3, 4, 5, 6]);
+    expect(watch.overlaps()).toBe(0);
+  });
+
+  it('lets what was held go on as soon as the one before has ended, without a tick', async () => {
+    const watch = watching(() => 200);
+    await using receiver = await startReceiver(watch.script);
+    const rows = await versions(await bench.subscribe(receiver, { ordering: 'strict' }), 10);
+    await Promise.all(workers.map((worker) => worker.command(rows)));
+    await bench.all(rows, 'delivered');
+    expect(watch.accepted(rows)).toEqual([1, 2, 3, 4, 5, 6, 7, 8, 9, 10]);
+  });
+
+  it.each([
+    ['lets later ones pass', 'pass', ['dead', 'delivered', 'delivered']],
+    ['keeps later ones back until it is replayed', 'block', ['dead', 'pending', 'pending']],
+  ])('after a version that died %s', async (_, onDead, states) => {
+    const watch = watching((_request, version) => (version === 1 ? 422 : 200));
+    await using receiver = await startReceiver(watch.script);
+    const rows = await versions(await bench.subscribe(receiver, { ordering: 'strict', onDead }), 3);
+    await workers[0]?.command(rows);
+    await until('it to come to rest', async () => {
+      const current = await Promise.all(rows.map((row) => bench.row(row)));
+      return JSON.stringify(current.map(({ state }) => state)) === JSON.stringify(states);
+    });
+    if (onDead === 'pass') return;
+    expect((await Promise.all(rows.map((row) => bench.row(row))))[1]?.reason).toBe('waits_for_version:1');
+    receiver.respond(watching(() => 200).script);
+    await deliveries.replay(rows[0]?._id ?? '', 'operator:root');
+    await closed(rows);
+    expect(
+      receiver.requests.slice(1).map(({ body }) => JSON.parse(body.toString()).data.eventVersion),
+    ).toEqual([1, 2, 3]);
+  });
+});
+
+describe('latest order', () => {
+  it('sends the newest, and closes what it made pointless, without a tick', async () => {
+    const watch = watching(() => 200);
+    await using receiver = await startReceiver(watch.script);
+    const rows = await versions(await bench.subscribe(receiver, { ordering: 'latest' }), 5);
+    await Promise.all(workers.map((worker) => worker.command(shuffled(rows))));
+    const ends = await until('all to be closed', async () => {
+      const current = await Promise.all(rows.map((row) => bench.row(row)));
+      return current.every(({ state }) => CLOSED.includes(state)) && current;
+    });
+    expect(watch.accepted(rows)).toEqual([5]);
+    expect(ends.slice(0, 4).map(({ state, reason }) => [state, reason])).toEqual(
+      Array.from({ length: 4 }, () => ['superseded', 'superseded_by_version:5']),
+    );
+  });
+
+  it('never goes back: no version is seen after a newer one, nor two at once, while more come in', async () => {
+    const watch = watching(({ number }) => (number % 5 === 0 ? 503 : 200));
+    await using receiver = await startReceiver(watch.script);
+    const subscriber = await bench.subscribe(receiver, {
+      ordering: 'latest',
+      backoff: BACKOFF,
+      maxAttempts: 50,
+    });
+    const shipments = await Promise.all(Array.from({ length: 8 }, () => versions(subscriber, 6)));
+    await Promise.all(
+      shipments.map(async (rows) => {
+        for (const [index, row] of shuffled(rows).entries()) await workers[index % 2]?.command([row]);
+      }),
+    );
+    const ends = await closed(shipments.flat());
+    expect(watch.overlaps()).toBe(0);
+    for (const rows of shipments) {
+      const accepted = watch.accepted(rows);
+      expect(accepted).toEqual(accepted.toSorted((a, b) => a - b));
+      expect(accepted.at(-1)).toBe(6);
+    }
+    expect(ends.filter(({ state }) => state === 'dead')).toEqual([]);
+  });
+});

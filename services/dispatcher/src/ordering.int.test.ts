@@ -1,0 +1,255 @@
+import { subscriberInput } from '@waybill/shared/contracts/subscriber';
+import type { DeliveryState } from '@waybill/shared/domain/delivery';
+import { type DatabaseClock, startDatabaseClock } from '@waybill/shared/stores/database-clock';
+import { type DeliveryRow, DeliveryStore, type Hold } from '@waybill/shared/stores/deliveries';
+import { LeaseStore } from '@waybill/shared/stores/leases';
+import type { SubscriberRow } from '@waybill/shared/stores/subscribers';
+import { type OwnDatabase, ownDatabase } from '@waybill/shared/testing/database';
+import {
+  closedRow,
+  deliveryIn,
+  deliveryRow,
+  putDeliveries,
+  subscriberRow,
+} from '@waybill/shared/testing/rows';
+import { afterAll, beforeAll, describe, expect, inject, it } from 'vitest';
+import { secondThoughts, takeTurns } from './ordering.ts';
+
+const LEASE_MS = 30_000;
+const MARGIN_MS = 2_000;
+const HOUR_MS = 3_600_000;
+let database: OwnDatabase;
+let clock: DatabaseClock;
+let deliveries: DeliveryStore;
+let leases: LeaseStore;
+let shipments = 0;
+
+beforeAll(async () => {
+  database = await ownDatabase(inject('engines').MONGODB_URI);
+  clock = await startDatabaseClock(database.db);
+  deliveries = new DeliveryStore(database.db);
+  leases = new LeaseStore(database.db);
+});
+
+afterAll(async () => {
+  clock.stop();
+  await database[Symbol.asyncDispose]();
+});
+
+const subscriberOf = (delivery: object): SubscriberRow =>
+  subscriberRow('clinic-a', subscriberInput.parse({ url: 'https://a.example/', delivery }));
+const LATEST = subscriberOf({ ordering: 'latest' });
+const STRICT = subscriberOf({ ordering: 'strict' });
+const BLOCKING = subscriberOf({ ordering: 'strict', onDead: 'block' });
+
+const inMs = (ms: number) => new Date(clock.now().getTime() + ms);
+const row = ({ _id }: { _id: string }) => deliveryIn(database.db, _id);
+
+/** Versions 1, 2, … of a new shipment, in these states. */
+async function shipment(...states: DeliveryState[]): Promise<DeliveryRow[]> {
+  const shipmentId = `SHP-${shipments++}`;
+  const rows = states.map((state, index) => {
+    const [id, eventVersion] = [`${shipmentId}/${index + 1}`, index + 1];
+    if (state === 'pending' || state === 'queued' || state === 'in_flight')
+      return deliveryRow(id, { shipmentId, eventVersion, state, dueAt: inMs(20_000) });
+    return { ...closedRow(id, state), shipmentId, eventVersion };
+  });
+  await putDeliveries(database.db, rows);
+  return rows;
+}
+
+/** The versions whose turn it is, of those that are offered. */
+async function turns(subscriber: SubscriberRow, rows: readonly DeliveryRow[]): Promise<number[]> {
+  const ids = await takeTurns(deliveries, [{ subscriber, rows }], clock.now());
+  return rows.filter(({ _id }) => ids.has(_id)).map(({ eventVersion }) => eventVersion);
+}
+
+const claim = (rows: readonly DeliveryRow[], leaseId: string) =>
+  leases.claim(
+    rows.map(({ _id }) => _id),
+    leaseId,
+    new Map([['clinic-a', 1]]),
+    { worker: leaseId, instance: leaseId, leaseMs: LEASE_MS },
+  );
+
+const objections = async (subscriber: SubscriberRow, rows: readonly DeliveryRow[], leaseId: string) => [
+  ...(await secondThoughts(deliveries, [{ subscriber, rows }], leaseId)).values(),
+];
+
+describe('of the versions of a shipment that come together', () => {
+  it('the oldest goes first under strict, and the others stand back until it has moved', async () => {
+    const rows = await shipment('queued', 'queued', 'pending');
+    expect(await turns(STRICT, rows.toReversed())).toEqual([1]);
+    const [first, second, third] = await Promise.all(rows.map(row));
+    expect(first).toEqual(rows[0]);
+    for (const held of [second, third]) {
+      expect(held).toMatchObject({ state: 'pending', heldFor: 1, reason: 'waits_for_version:1' });
+      expect(held?.dueAt?.getTime()).toBeGreaterThan((first?.dueAt?.getTime() ?? 0) + MARGIN_MS - 500);
+      expect(held?.dueAt?.getTime()).toBeLessThan((first?.dueAt?.getTime() ?? 0) + MARGIN_MS + 5_000);
+    }
+    expect(second?.transitions.at(-1)).toMatchObject({
+      from: 'queued',
+      to: 'pending',
+      cause: 'ordering',
+      reason: 'waits_for_version:1',
+    });
+  });
+
+  it('the newest goes first under latest', async () => {
+    const rows = await shipment('queued', 'queued', 'queued');
+    expect(await turns(LATEST, rows)).toEqual([3]);
+    expect((await Promise.all(rows.map(row))).map(({ state }) => state)).toEqual([
+      'pending',
+      'pending',
+      'queued',
+    ]);
+  });
+
+  it('those that a newer accepted one made pointless are closed under latest, and say why', async () => {
+    const rows = await shipment('queued', 'pending', 'in_flight', 'delivered', 'dead');
+    expect(await turns(LATEST, rows.slice(0, 3))).toEqual([]);
+    const [first, second, underWay] = await Promise.all(rows.map(row));
+    for (const [closed, from] of [
+      [first, 'queued'],
+      [second, 'pending'],
+    ] as const) {
+      expect(closed).toMatchObject({ state: 'superseded', reason: 'superseded_by_version:4' });
+      expect(closed).not.toHaveProperty('dueAt');
+      expect(closed?.transitions.at(-1)).toEqual({
+        at: closed?.closedAt,
+        from,
+        to: 'superseded',
+        cause: 'ordering',
+        reason: 'superseded_by_version:4',
+      });
+    }
+    expect(underWay).toEqual(rows[2]);
+  });
+
+  it('those of other shipments and other subscribers do not count', async () => {
+    const [mine] = await shipment('queued');
+    const stranger = deliveryRow('stranger', {
+      shipmentId: mine?.shipmentId ?? '',
+      subscriberId: 'clinic-b',
+      eventVersion: 0,
+    });
+    await putDeliveries(database.db, [stranger]);
+    await shipment('queued', 'queued');
+    expect(await turns(STRICT, mine ? [mine] : [])).toEqual([1]);
+  });
+
+  it('many shipments are decided together, each by its own versions', async () => {
+    const families = await Promise.all(
+      Array.from({ length: 30 }, () => shipment('delivered', 'queued', 'queued')),
+    );
+    expect(await turns(STRICT, families.flat())).toEqual(families.flatMap(() => [1, 2]));
+  });
+});
+
+describe('a version that is held', () => {
+  const heldFor = async (subscriber: SubscriberRow, dueInMs: number | null) => {
+    const rows = await shipment(dueInMs === null ? 'dead' : 'pending', 'queued');
+    const [first, second] = rows;
+    if (!first || !second) throw new Error('no rows');
+    if (dueInMs !== null) {
+      const deliveriesIn = database.db.collection<{ _id: string }>('deliveries');
+      await deliveriesIn.updateOne({ _id: first._id }, { $set: { dueAt: inMs(dueInMs) } });
+    }
+    expect(await turns(subscriber, [second])).toEqual([]);
+    return ((await row(second)).dueAt?.getTime() ?? 0) - clock.now().getTime();
+  };
+
+  it.each([
+    ['a little after the other is due', STRICT, 60_000, 60_000 + MARGIN_MS],
+    ['soon, but not at once, when the other is long due', STRICT, -60_000, MARGIN_MS],
+    ['after an hour at most', STRICT, 10 * HOUR_MS, HOUR_MS],
+    ['after an hour, when only a replay of the other helps', BLOCKING, null, HOUR_MS],
+  ])('is looked at again by itself %s', async (_, subscriber, dueInMs, expected) => {
+    const dueIn = await heldFor(subscriber, dueInMs);
+    expect(dueIn).toBeGreaterThan(expected - 3_000);
+    expect(dueIn).toBeLessThan(expected + 500);
+  });
+
+  it('is due at once, and may be claimed, when it is woken; the others of its shipment are left alone', async () => {
+    const rows = await shipment('delivered', 'pending', 'queued', 'queued');
+    const [, waits, held, alsoHeld] = rows;
+    if (!waits || !held || !alsoHeld) throw new Error('no rows');
+    await turns(STRICT, [held, alsoHeld]);
+    expect(await claim([held], 'lse_early')).toEqual([]);
+    const woken = await deliveries.wake([held.shipmentId], 'clinic-a');
+    expect(woken.map(({ _id }) => _id).sort()).toEqual([held._id, alsoHeld._id]);
+    expect(await row(waits)).toEqual(waits);
+    expect(await row(held)).not.toHaveProperty('heldFor');
+    expect((await claim([held, waits], 'lse_woken')).map(({ _id }) => _id)).toEqual([held._id]);
+    expect(await deliveries.wake([held.shipmentId], 'clinic-b')).toEqual([]);
+  });
+});
+
+describe('a version whose forerunner ends while it is being held', () => {
+  /** The forerunner ends, and finds nobody to wake, after it was looked at and before the hold is written. */
+  class Overtaken extends DeliveryStore {
+    override async hold(holds: readonly Hold[]): Promise<void> {
+      for (const { id } of holds) {
+        const first = id.replace(/2$/, '1');
+        await database.db
+          .collection<{ _id: string }>('deliveries')
+          .updateOne({ _id: first }, { $set: { state: 'delivered' }, $unset: { dueAt: '' } });
+        expect(await this.wake([first.split('/')[0] ?? ''], 'clinic-a')).toEqual([]);
+      }
+      await super.hold(holds);
+    }
+  }
+
+  it('does not stand back until the other would have been due: it goes at once', async () => {
+    const [, second] = await shipment('in_flight', 'queued');
+    if (!second) throw new Error('no rows');
+    const offered = [{ subscriber: STRICT, rows: [second] }];
+    const went = await takeTurns(new Overtaken(database.db), offered, clock.now());
+    expect([...went]).toEqual([second._id]);
+    expect((await claim([second], 'lse_overtaken')).map(({ _id }) => _id)).toEqual([second._id]);
+  });
+});
+
+describe('two workers with a version each, neither of which knew of the other', () => {
+  /** Each claims its own version and thinks again, both at once. @returns the versions that go on, per shipment. */
+  const race = (subscriber: SubscriberRow, families: readonly (readonly DeliveryRow[])[]) =>
+    Promise.all(
+      families.map(async (rows) => {
+        const went = await Promise.all(
+          rows.map(async (mine) => {
+            const leaseId = `lse_${mine._id}`;
+            const claimed = await claim([mine], leaseId);
+            return claimed.length > 0 && (await objections(subscriber, [mine], leaseId)).length === 0;
+          }),
+        );
+        return rows.filter((_, index) => went[index]).map(({ eventVersion }) => eventVersion);
+      }),
+    );
+  const pairs = () => Promise.all(Array.from({ length: 40 }, () => shipment('queued', 'queued')));
+
+  it('go on with one at most under latest', async () => {
+    const went = await race(LATEST, await pairs());
+    expect(Math.max(...went.map(({ length }) => length))).toBeLessThanOrEqual(1);
+  });
+
+  it('go on with the older one under strict, always', async () => {
+    const went = await race(STRICT, await pairs());
+    expect(went).toEqual(went.map(() => [1]));
+  });
+
+  it('wait for the older one under strict, in whatever order they claimed', async () => {
+    const [older, newer] = await shipment('queued', 'queued');
+    if (!older || !newer) throw new Error('no rows');
+    await claim([newer], 'lse_newer');
+    await claim([older], 'lse_older');
+    expect(await objections(STRICT, [newer], 'lse_newer')).toMatchObject([{ turn: 'wait', forVersion: 1 }]);
+    expect(await objections(STRICT, [older], 'lse_older')).toEqual([]);
+  });
+
+  it('find out after the claim that a newer one was accepted meanwhile', async () => {
+    const rows = await shipment('queued', 'delivered');
+    await claim(rows, 'lse_late');
+    expect(await objections(LATEST, rows, 'lse_late')).toEqual([{ turn: 'superseded', byVersion: 2 }]);
+    expect(await objections(LATEST, rows, 'lse_of_another')).toEqual([]);
+  });
+});

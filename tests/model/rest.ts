@@ -1,0 +1,83 @@
+import { setTimeout as delay } from 'node:timers/promises';
+import type { DeliveryRow } from '@waybill/shared/stores/deliveries';
+import { brokenRest } from '../harness/rules/rest.ts';
+import { takeSnapshot, type Violation } from '../harness/snapshot.ts';
+import { command, fanOut } from './perform.ts';
+import { letTimePass, TIMES } from './time.ts';
+import type { World } from './world.ts';
+
+const POLL_MS = 10;
+/** Longer than the settler gathers results for. */
+const QUIET_POLLS = 2;
+const IDLE_WITHIN_MS = 10_000;
+const AT_REST_WITHIN_MS = 45_000;
+const ALL = { count: 1_000, order: 'sent' } as const;
+
+/** Waits until no process that runs has anything under way. */
+export async function becomeIdle(world: World): Promise<void> {
+  const deadline = performance.now() + IDLE_WITHIN_MS;
+  for (let quiet = 0; quiet < QUIET_POLLS && performance.now() < deadline; await delay(POLL_MS)) {
+    const busy = world.parts.some(({ process }) => !process.idle && !process.paused);
+    quiet = busy ? 0 : quiet + 1;
+  }
+}
+
+/**
+ * Ends every disturbance and gives the system what it always gets: messages, ticks and time. Then hands out every message
+ * that there ever was once more, which must change nothing.
+ *
+ * @returns what is still owed, or was sent again.
+ */
+export async function comeToRest(world: World): Promise<Violation[]> {
+  for (const { process } of world.parts) {
+    process.resume();
+    process.disarm();
+  }
+  world.calm();
+  await becomeIdle(world);
+  const owed = await settleAll(world);
+  if (owed.length > 0) return owed;
+
+  const before = world.endpoint.log().length;
+  await repeatEverything(world);
+  const again = await settleAll(world);
+  const sent = world.endpoint.log().slice(before);
+  return [
+    ...again,
+    ...sent.map(({ key, attempt }) => ({
+      rule: 'repeated messages send nothing',
+      id: key ?? '',
+      detail: `attempt ${attempt} came when all was done`,
+    })),
+  ];
+}
+
+async function settleAll(world: World): Promise<Violation[]> {
+  const deadline = performance.now() + AT_REST_WITHIN_MS;
+  for (;;) {
+    await letTimePass(world.db, TIMES, world.instances);
+    while (!world.events.empty) await fanOut(world, 0, ALL, 'commit');
+    await world.scheduler(0).tick.run(world.slot('next'));
+    while (!world.events.empty) await fanOut(world, 1, ALL, 'commit');
+    // Both dispatchers get the same commands.
+    await command(world, 0, ALL, 'again');
+    await command(world, 1, ALL, 'commit');
+    await becomeIdle(world);
+    const owed = brokenRest(await takeSnapshot(world.db, []));
+    if (owed.length === 0 || performance.now() > deadline) return owed;
+  }
+}
+
+async function repeatEverything(world: World): Promise<void> {
+  const events = world.events.everything('mixed');
+  if (events) await world.scheduler(1).fanOut(events);
+  const commands = world.commands.everything('mixed');
+  if (commands) await Promise.all([0, 1].map((index) => world.dispatcher(index).onCommands(commands)));
+  await becomeIdle(world);
+}
+
+/** Whether anything of a story came as far as an attempt. */
+export async function attemptsMade(world: World): Promise<number> {
+  const rows = await world.db.collection<DeliveryRow>('deliveries').find().toArray();
+  return rows.reduce((sum, row) => sum + row.attempts.length, 0);
+}
