@@ -63,7 +63,7 @@ describe('bootstrap', () => {
   });
 
   it('as a program says what is there and ends with 0', async () => {
-    const { status, output, errors } = await run({ ...settings(), PATH: process.env['PATH'] ?? '' });
+    const { status, output, errors } = await run({ ...settings(), PATH: process.env.PATH ?? '' });
     expect([status, errors]).toEqual([0, '']);
     expect(output.trim().split('\n')).toEqual([
       expect.stringContaining('MongoDB'),
@@ -75,7 +75,7 @@ describe('bootstrap', () => {
   it('as a program ends with 78 and every fault when its environment is wrong', async () => {
     const { status, output, errors } = await run({
       KAFKA_BROKERS: 'nowhere',
-      PATH: process.env['PATH'] ?? '',
+      PATH: process.env.PATH ?? '',
     });
     expect([status, output]).toEqual([78, '']);
     for (const name of ['KAFKA_BROKERS', 'MONGODB_URI', 'SCHEMA_REGISTRY_URL'])
@@ -86,7 +86,7 @@ describe('bootstrap', () => {
     const environment = {
       ...settings(),
       SCHEMA_REGISTRY_URL: 'http://127.0.0.1:1/',
-      PATH: process.env['PATH'] ?? '',
+      PATH: process.env.PATH ?? '',
     };
     const { status, errors } = await run(environment);
     expect(status).toBe(1);

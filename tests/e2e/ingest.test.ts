@@ -1,6 +1,6 @@
+import { failCommands } from '@waybill/shared/testing/database';
 import { afterAll, afterEach, beforeAll, describe, expect, it } from 'vitest';
 import type { Endpoint } from '../harness/endpoint.ts';
-import { failCommands } from '../harness/fail-point.ts';
 import { COMMANDS_TOPIC, EVENTS_TOPIC, statusEvent } from '../harness/scenario.ts';
 import { startTestStack, type TestStack } from '../harness/stack.ts';
 import type { Tail } from '../harness/topics.ts';
@@ -89,15 +89,15 @@ describe('twenty versions of one shipment in parallel', () => {
         eventId: `hot-${index + 1}`,
       }),
     );
-    await using writeConflicts = await failCommands(stack.db, {
+    await using writeConflicts = await failCommands(stack, {
       times: 3,
       commands: ['insert'],
       errorCode: 112,
-      labels: ['TransientTransactionError'],
-      application: 'waybill-scheduler',
+      errorLabels: ['TransientTransactionError'],
+      appName: 'waybill-scheduler',
     });
     const replies = await Promise.all(events.map((event) => stack.api.postEvents(event)));
-    expect(await writeConflicts.hits()).toBe(3);
+    expect(await writeConflicts.end()).toBe(3);
     expect(replies.map((reply) => reply.status)).toEqual(Array(20).fill(202));
 
     const deliveries = await stack.settled('SHP-hot', 40);

@@ -39,6 +39,8 @@ describe('a subscriber that takes half a minute to answer', () => {
       const offset = await stack.topics.committed('waybill-scheduler', EVENTS_TOPIC, PARTITION);
       expect(offset).toBe((first?.offset ?? 0) + 20);
     }, left(5_000));
+    // The commands too: they are taken once their rows are claimed, not once they are answered.
+    await stack.drained(left(5_000));
     await eventually(() => expect(quick.log()).toHaveLength(20), left(10_000));
     await throughout(left(45_000), async () => expect(await memberships()).toEqual(before));
 

@@ -22,8 +22,10 @@ export class Random {
     return low + Math.floor(this.next() * (high - low + 1));
   }
 
-  pick<T>(items: readonly [T, ...(readonly T[])]): T {
-    return items[this.between(0, items.length - 1)] ?? items[0];
+  pick<T>(items: readonly T[]): T {
+    const item = items[this.between(0, items.length - 1)];
+    if (item === undefined) throw new Error('there is nothing to pick from');
+    return item;
   }
 }
 

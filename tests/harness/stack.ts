@@ -47,7 +47,7 @@ export interface TestStack extends AsyncDisposable {
   /** The deliveries of a shipment, once there are so many and all are closed. */
   settled(shipmentId: string, count: number, withinMs?: number): Promise<Delivery[]>;
   /** Resolves when every event and every command in Kafka has been taken. */
-  drained(): Promise<void>;
+  drained(withinMs?: number): Promise<void>;
   /** What does not hold of the delivery rules; for a stack at rest. */
   violations(options?: CheckOptions): Promise<Violation[]>;
   readiness(service: ServiceName): Promise<Readiness>;
@@ -124,11 +124,11 @@ export async function startTestStack(options: TestStackOptions = {}): Promise<Te
         for (const { state } of deliveries) expect(state).toBeOneOf(CLOSED);
         return deliveries;
       }, withinMs),
-    drained: () =>
+    drained: (withinMs) =>
       eventually(async () => {
         expect(await topics.lag('waybill-scheduler', EVENTS_TOPIC)).toBe(0);
         expect(await topics.lag('waybill-dispatcher', COMMANDS_TOPIC)).toBe(0);
-      }),
+      }, withinMs),
     violations: async (checkOptions) => violationsOf(await takeSnapshot(db, endpoints), checkOptions),
     readiness: (service) => ready(addresses(service)[0] ?? ''),
     async metric(service, name) {

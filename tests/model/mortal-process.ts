@@ -20,6 +20,7 @@ export class MortalProcess {
   readonly #death = new AbortController();
   #fuse: { calls: number; fault: Fault } | null = null;
   #running: PromiseWithResolvers<void> | null = null;
+  #eviction: PromiseWithResolvers<void> = Promise.withResolvers();
   #underway = 0;
 
   get dead(): boolean {
@@ -33,6 +34,11 @@ export class MortalProcess {
 
   get paused(): boolean {
     return this.#running !== null;
+  }
+
+  /** Resolves when others notice that it is paused or dead. */
+  get evicted(): Promise<void> {
+    return this.#eviction.promise;
   }
 
   /** Nothing of its doing is under way. */
@@ -51,16 +57,31 @@ export class MortalProcess {
 
   pause(): void {
     this.#running ??= Promise.withResolvers();
+    this.#eviction.resolve();
   }
 
   resume(): void {
-    this.#running?.resolve();
+    if (this.#running === null) return;
+    this.#running.resolve();
     this.#running = null;
+    this.#eviction = Promise.withResolvers();
   }
 
   die(): void {
     this.#death.abort();
     this.resume();
+    this.#eviction.resolve();
+  }
+
+  /** Runs its code. @returns undefined if it died meanwhile: nobody hears what came of it. */
+  async live<T>(code: () => Promise<T>): Promise<T | undefined> {
+    try {
+      const result = await code();
+      return this.dead ? undefined : result;
+    } catch (error) {
+      if (this.dead) return undefined;
+      throw error;
+    }
   }
 
   /** Anything of which others notice the effect, such as a request to a subscriber: it only ends early or late. */

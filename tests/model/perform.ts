@@ -1,10 +1,6 @@
-import type { TopicName } from '@waybill/shared/contracts/topics';
-import type { BatchHandler, Refusal } from '@waybill/shared/kafka/consumer-loop';
-import type { Mailbox } from './mailbox.ts';
-import type { MortalProcess } from './mortal-process.ts';
-import type { Hand, Step } from './steps.ts';
+import { command, fanOut } from './hand-over.ts';
+import type { Step } from './steps.ts';
 import { letTimePass } from './time.ts';
-import { becomeIdle } from './rest.ts';
 import type { World } from './world.ts';
 
 /** Makes a step happen. */
@@ -23,9 +19,11 @@ export async function perform(world: World, step: Step): Promise<void> {
       if (batch) world.commands.take(batch);
       return;
     }
-    case 'tick':
-      await world.scheduler(step.by).tick.run(world.slot(step.slot));
+    case 'tick': {
+      const { process, tick } = world.scheduler(step.by);
+      await process.live(() => tick.run(world.slot(step.slot)));
       return;
+    }
     case 'time_passes':
       return letTimePass(world.db, step.for, world.instances);
     case 'answer':
@@ -35,14 +33,13 @@ export async function perform(world: World, step: Step): Promise<void> {
     case 'configure':
       return world.configure(step.id, step.to);
     case 'replay': {
+      const { process, deliveries } = world.scheduler(0);
       const { subscriber: subscriberId, shipment } = step.of;
-      await world.scheduler(0).deliveries.replayAll(
-        {
-          ...(subscriberId === undefined ? {} : { subscriberId }),
-          ...(shipment === undefined ? {} : { shipmentId: `SHP-${shipment}` }),
-        },
-        'operator:operator',
-      );
+      const filter = {
+        ...(subscriberId === undefined ? {} : { subscriberId }),
+        ...(shipment === undefined ? {} : { shipmentId: `SHP-${shipment}` }),
+      };
+      await process.live(() => deliveries.replayAll(filter, 'operator:operator'));
       return;
     }
     case 'fault':
@@ -52,38 +49,6 @@ export async function perform(world: World, step: Step): Promise<void> {
     case 'resume':
       return world.process(step.at).resume();
     case 'rest':
-      return becomeIdle(world);
+      return world.becomeIdle();
   }
-}
-
-export async function fanOut(world: World, by: number, hand: Hand, then: 'commit' | 'again'): Promise<void> {
-  const { fanOut: handle, process } = world.scheduler(by);
-  const refusals = await handOver(world.events, hand, then, handle, process);
-  world.noteRefusals(refusals.map(({ offset }) => offset));
-}
-
-export async function command(
-  world: World,
-  by: number,
-  hand: Hand,
-  then: 'commit' | 'again',
-): Promise<void> {
-  const { onCommands: handle, process } = world.dispatcher(by);
-  await handOver(world.commands, hand, then, handle, process);
-}
-
-/** As the consumer loop: what a handler has taken is committed; after an error or a death the batch comes again. */
-async function handOver<Name extends TopicName>(
-  mailbox: Mailbox<Name>,
-  { count, order }: Hand,
-  then: 'commit' | 'again',
-  handle: BatchHandler<Name>,
-  process: MortalProcess,
-): Promise<readonly Refusal[]> {
-  const batch = mailbox.batch(count, order);
-  if (!batch) return [];
-  const refusals = await handle(batch);
-  if (process.dead) return [];
-  if (then === 'commit') mailbox.take(batch);
-  return refusals;
 }

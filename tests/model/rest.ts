@@ -1,26 +1,11 @@
-import { setTimeout as delay } from 'node:timers/promises';
-import type { DeliveryRow } from '@waybill/shared/stores/deliveries';
 import { brokenRest } from '../harness/rules/rest.ts';
 import { takeSnapshot, type Violation } from '../harness/snapshot.ts';
-import { command, fanOut } from './perform.ts';
+import { command, fanOut } from './hand-over.ts';
 import { letTimePass, TIMES } from './time.ts';
 import type { World } from './world.ts';
 
-const POLL_MS = 10;
-/** Longer than the settler gathers results for. */
-const QUIET_POLLS = 2;
-const IDLE_WITHIN_MS = 10_000;
 const AT_REST_WITHIN_MS = 45_000;
 const ALL = { count: 1_000, order: 'sent' } as const;
-
-/** Waits until no process that runs has anything under way. */
-export async function becomeIdle(world: World): Promise<void> {
-  const deadline = performance.now() + IDLE_WITHIN_MS;
-  for (let quiet = 0; quiet < QUIET_POLLS && performance.now() < deadline; await delay(POLL_MS)) {
-    const busy = world.parts.some(({ process }) => !process.idle && !process.paused);
-    quiet = busy ? 0 : quiet + 1;
-  }
-}
 
 /**
  * Ends every disturbance and gives the system what it always gets: messages, ticks and time. Then hands out every message
@@ -34,7 +19,7 @@ export async function comeToRest(world: World): Promise<Violation[]> {
     process.disarm();
   }
   world.calm();
-  await becomeIdle(world);
+  await world.becomeIdle();
   const owed = await settleAll(world);
   if (owed.length > 0) return owed;
 
@@ -62,7 +47,7 @@ async function settleAll(world: World): Promise<Violation[]> {
     // Both dispatchers get the same commands.
     await command(world, 0, ALL, 'again');
     await command(world, 1, ALL, 'commit');
-    await becomeIdle(world);
+    await world.becomeIdle();
     const owed = brokenRest(await takeSnapshot(world.db, []));
     if (owed.length === 0 || performance.now() > deadline) return owed;
   }
@@ -73,11 +58,5 @@ async function repeatEverything(world: World): Promise<void> {
   if (events) await world.scheduler(1).fanOut(events);
   const commands = world.commands.everything('mixed');
   if (commands) await Promise.all([0, 1].map((index) => world.dispatcher(index).onCommands(commands)));
-  await becomeIdle(world);
-}
-
-/** Whether anything of a story came as far as an attempt. */
-export async function attemptsMade(world: World): Promise<number> {
-  const rows = await world.db.collection<DeliveryRow>('deliveries').find().toArray();
-  return rows.reduce((sum, row) => sum + row.attempts.length, 0);
+  await world.becomeIdle();
 }

@@ -48,7 +48,10 @@ export type Step =
   | { readonly do: 'answer'; readonly by: SubscriberName; readonly answers: readonly Answer[] }
   | { readonly do: 'put'; readonly id: SubscriberName; readonly terms: Terms }
   | { readonly do: 'configure'; readonly id: SubscriberName; readonly to: 'enable' | 'disable' | 'delete' }
-  | { readonly do: 'replay'; readonly of: { readonly subscriber?: SubscriberName; readonly shipment?: number } }
+  | {
+      readonly do: 'replay';
+      readonly of: { readonly subscriber?: SubscriberName; readonly shipment?: number };
+    }
   /** The n-th call from now of a process is its last, or fails. */
   | { readonly do: 'fault'; readonly at: ProcessName; readonly calls: number; readonly fault: Fault }
   | { readonly do: 'pause' | 'resume'; readonly at: ProcessName }
@@ -110,7 +113,10 @@ const shipment = fc.nat({ max: 2 });
 const event: fc.Arbitrary<EventName> = fc.record({
   shipment,
   version: fc.integer({ min: 1, max: 5 }),
-  status: fc.oneof({ weight: 5, arbitrary: fc.constant(STATUSES[0]) }, { weight: 1, arbitrary: fc.constant(STATUSES[1]) }),
+  status: fc.oneof(
+    { weight: 5, arbitrary: fc.constant(STATUSES[0]) },
+    { weight: 1, arbitrary: fc.constant(STATUSES[1]) },
+  ),
 });
 const events = fc.array(event, { minLength: 1, maxLength: 6, size: 'max' });
 const hand: fc.Arbitrary<Hand> = fc.record({
@@ -124,7 +130,10 @@ const processName: fc.Arbitrary<ProcessName> = fc.record({
 });
 const terms: fc.Arbitrary<Terms> = fc.record({
   path: fc.nat({ max: 1 }),
-  onlyExceptions: fc.oneof({ weight: 4, arbitrary: fc.constant(false) }, { weight: 1, arbitrary: fc.constant(true) }),
+  onlyExceptions: fc.oneof(
+    { weight: 4, arbitrary: fc.constant(false) },
+    { weight: 1, arbitrary: fc.constant(true) },
+  ),
   ordering: fc.constantFrom('none' as const, 'latest' as const, 'strict' as const),
   onDead: fc.constantFrom('pass' as const, 'block' as const),
   sequence: fc.boolean(),

@@ -1,4 +1,5 @@
 import { randomBytes } from 'node:crypto';
+import { setTimeout as delay } from 'node:timers/promises';
 import { subscriberInput } from '@waybill/shared/contracts/subscriber';
 import type { MessageOf, TopicName } from '@waybill/shared/contracts/topics';
 import { KafkaUnavailableError } from '@waybill/shared/kafka/producer';
@@ -10,12 +11,17 @@ import { type Endpoint, startEndpoint } from '../harness/endpoint.ts';
 import type { Promised } from '../harness/snapshot.ts';
 import { Mailbox } from './mailbox.ts';
 import type { MortalProcess } from './mortal-process.ts';
+import { Partition } from './partition.ts';
 import { DispatcherService, Scheduler, type Surroundings } from './services.ts';
 import { type EventName, type ProcessName, type SubscriberName, type Terms, WORKERS } from './steps.ts';
 
 /** Below what the API lets through, so that an endpoint that never answers costs little time. */
 const TIMEOUT_MS = 300;
 const ROLE = 'operator';
+const POLL_MS = 10;
+/** Longer than the settler gathers results for. */
+const QUIET_POLLS = 2;
+const IDLE_WITHIN_MS = 10_000;
 
 type Part = { readonly process: MortalProcess };
 
@@ -25,6 +31,7 @@ export class World implements AsyncDisposable {
   readonly endpoint: Endpoint;
   readonly events = new Mailbox<'statusEvents'>('shipment.status-events');
   readonly commands = new Mailbox<'deliveryCommands'>('delivery.commands');
+  readonly partition = new Partition();
   readonly formerSubscribers: SubscriberRow[] = [];
   readonly #surroundings: Surroundings;
   readonly #answers: Map<string, Answer[]>;
@@ -36,8 +43,15 @@ export class World implements AsyncDisposable {
   readonly #produced = new Map<string, EventName>();
   readonly #refused = new Set<string>();
   #slot = 0;
+  #configured: Promise<void> = Promise.resolve();
 
-  private constructor(db: Db, clock: DatabaseClock, leaseMs: number, endpoint: Endpoint, answers: Map<string, Answer[]>) {
+  private constructor(
+    db: Db,
+    clock: DatabaseClock,
+    leaseMs: number,
+    endpoint: Endpoint,
+    answers: Map<string, Answer[]>,
+  ) {
     this.db = db;
     this.endpoint = endpoint;
     this.#answers = answers;
@@ -52,7 +66,9 @@ export class World implements AsyncDisposable {
 
   static async open(db: Db, clock: DatabaseClock, leaseMs: number): Promise<World> {
     const answers = new Map<string, Answer[]>();
-    const endpoint = await startEndpoint(({ path }) => answers.get(path.split('/')[1] ?? '')?.shift() ?? { status: 200 });
+    const endpoint = await startEndpoint(
+      ({ path }) => answers.get(path.split('/')[1] ?? '')?.shift() ?? { status: 200 },
+    );
     return new World(db, clock, leaseMs, endpoint, answers);
   }
 
@@ -76,7 +92,10 @@ export class World implements AsyncDisposable {
   /** Everything that lives. */
   get parts(): Part[] {
     const indexes = Array.from({ length: WORKERS }, (_, index) => index);
-    return [...indexes.map((index) => this.scheduler(index)), ...indexes.map((index) => this.dispatcher(index))];
+    return [
+      ...indexes.map((index) => this.scheduler(index)),
+      ...indexes.map((index) => this.dispatcher(index)),
+    ];
   }
 
   /** Instances of dispatchers that live. */
@@ -99,12 +118,20 @@ export class World implements AsyncDisposable {
     this.#answers.clear();
   }
 
+  /** Resolves when no process that runs has anything under way. */
+  async becomeIdle(): Promise<void> {
+    const deadline = performance.now() + IDLE_WITHIN_MS;
+    for (let quiet = 0; quiet < QUIET_POLLS && performance.now() < deadline; await delay(POLL_MS)) {
+      const busy = this.parts.some(({ process }) => !process.idle && !process.paused);
+      quiet = busy ? 0 : quiet + 1;
+    }
+  }
+
   async post(by: number, events: readonly EventName[]): Promise<void> {
     const scheduler = this.scheduler(by);
-    const results = await scheduler.post(events.map(statusEventOf));
     // A producer whose server died was told nothing.
-    if (scheduler.process.dead) return;
-    results.forEach(({ result }, index) => {
+    const results = await scheduler.process.live(() => scheduler.post(events.map(statusEventOf)));
+    results?.forEach(({ result }, index) => {
       const event = events[index];
       if (event) this.#told.push({ ...nameOf(event), taken: result !== 'conflict' });
     });
@@ -130,7 +157,7 @@ export class World implements AsyncDisposable {
     return [...this.#told, ...produced];
   }
 
-  async put(id: SubscriberName, terms: Terms): Promise<void> {
+  put(id: SubscriberName, terms: Terms): Promise<void> {
     const { path, onlyExceptions, ...delivery } = terms;
     const input = subscriberInput.parse({
       url: this.endpoint.receiver.url(`/${id}/${path}`),
@@ -138,21 +165,20 @@ export class World implements AsyncDisposable {
       delivery: { ...delivery, backoff: { initialMs: 10, maxMs: 40, jitter: 0 } },
     });
     const quick = { ...input, delivery: { ...input.delivery, timeoutMs: TIMEOUT_MS } };
-    await this.scheduler(0).subscribers.put(id, quick, ROLE);
-    await this.#noteSubscriber(id);
+    return this.#change(id, ({ subscribers }) => subscribers.put(id, quick, ROLE));
   }
 
   /** As the API does it. */
-  async configure(id: SubscriberName, to: 'enable' | 'disable' | 'delete'): Promise<void> {
-    const { subscribers, deliveries, lanes } = this.scheduler(0);
-    if (to === 'delete') {
-      await subscribers.delete(id, ROLE);
-      await deliveries.cancelOf(id, `operator:${ROLE}`, 'subscriber_removed');
-    } else {
-      await subscribers.setEnabled(id, to === 'enable', ROLE);
-      if (to === 'enable') await lanes.close(id);
-    }
-    await this.#noteSubscriber(id);
+  configure(id: SubscriberName, to: 'enable' | 'disable' | 'delete'): Promise<void> {
+    return this.#change(id, async ({ subscribers, deliveries, lanes }) => {
+      if (to === 'delete') {
+        await subscribers.delete(id, ROLE);
+        await deliveries.cancelOf(id, `operator:${ROLE}`, 'subscriber_removed');
+      } else {
+        await subscribers.setEnabled(id, to === 'enable', ROLE);
+        if (to === 'enable') await lanes.close(id);
+      }
+    });
   }
 
   async [Symbol.asyncDispose](): Promise<void> {
@@ -161,15 +187,27 @@ export class World implements AsyncDisposable {
     await this.endpoint.receiver.close();
   }
 
-  /** Attempts name the version they used, so every version is kept. */
-  async #noteSubscriber(id: SubscriberName): Promise<void> {
-    const row = await this.db.collection<SubscriberRow>('subscribers').findOne({ _id: id });
-    if (row) this.formerSubscribers.push(row);
+  /** One after the other: attempts name the version they used, so every version is noted. */
+  #change(id: SubscriberName, change: (by: Scheduler) => Promise<unknown>): Promise<void> {
+    const changed = this.#configured.then(async () => {
+      try {
+        const scheduler = this.scheduler(0);
+        await scheduler.process.live(() => change(scheduler));
+      } finally {
+        const row = await this.db.collection<SubscriberRow>('subscribers').findOne({ _id: id });
+        if (row) this.formerSubscribers.push(row);
+      }
+    });
+    this.#configured = changed.catch(() => {});
+    return changed;
   }
 
   #append<Name extends TopicName>(name: Name, values: readonly MessageOf<Name>[]): void {
-    if (name === 'statusEvents') this.events.append(values as MessageOf<'statusEvents'>[]);
-    if (name === 'deliveryCommands') this.commands.append(values as MessageOf<'deliveryCommands'>[]);
+    const mailboxes: { readonly [Topic in TopicName]?: Mailbox<Topic> } = {
+      statusEvents: this.events,
+      deliveryCommands: this.commands,
+    };
+    mailboxes[name]?.append(values);
   }
 }
 

@@ -42,8 +42,10 @@ interface Taken {
  */
 export class Dispatch {
   readonly #deps: DispatchDeps;
-  /** Requests under way, by delivery. */
-  readonly #inFlight = new Map<string, Promise<void>>();
+  /** Requests under way, by claim: a row whose lease was lost may be claimed again while its first request runs. */
+  readonly #inFlight = new Map<DeliveryRow, Promise<void>>();
+  /** Claims being made: each may become requests under way. */
+  readonly #claiming = new Set<Promise<void>>();
   readonly #retries = new Map<Lane, NodeJS.Timeout>();
   readonly #aborting = new AbortController();
   #renewing: NodeJS.Timeout | undefined;
@@ -61,21 +63,25 @@ export class Dispatch {
       if (writing) return;
       writing = true;
       try {
-        await leases.renew([...this.#inFlight.keys()], claimer);
+        await leases.renew(
+          Array.from(this.#inFlight.keys(), (row) => row._id),
+          claimer,
+        );
       } catch (error) {
         logger.warn({ err: error }, 'leases were not renewed, trying again');
       } finally {
         writing = false;
       }
     }, claimer.leaseMs / 3);
-    lanes.start(() => this.#wakeLanes());
+    lanes.start(() => this.#refillAll(lanes.waiting()));
   }
 
   /** Offers rows that commands named. Returns once each is claimed and being sent, or left for later. */
   async offer(rowsBySubscriber: ReadonlyMap<string, readonly Candidate[]>): Promise<void> {
     if (this.#stopping) return;
     const { lanes, subscribers } = this.#deps;
-    const known = await subscribers.byId([...rowsBySubscriber.keys()]);
+    const ids = [...rowsBySubscriber.keys()];
+    const [known] = await Promise.all([subscribers.byId(ids), lanes.hear(ids)]);
     const offered: Taken[] = [];
     for (const [subscriberId, rows] of rowsBySubscriber) {
       const subscriber = known.get(subscriberId);
@@ -90,7 +96,8 @@ export class Dispatch {
     this.#stopping = true;
     for (const timer of this.#retries.values()) clearTimeout(timer);
     const timer = setTimeout(() => this.#aborting.abort(), graceMs);
-    await Promise.allSettled(this.#inFlight.values());
+    while (this.#claiming.size + this.#inFlight.size > 0)
+      await Promise.allSettled([...this.#claiming, ...this.#inFlight.values()]);
     clearTimeout(timer);
     clearInterval(this.#renewing);
     await this.#deps.lanes.stop();
@@ -100,7 +107,10 @@ export class Dispatch {
   async #take(offered: readonly Taken[]): Promise<void> {
     if (offered.length === 0) return;
     const ready = await this.#inTurn(offered);
-    await this.#deps.lanes.grant(ready.map(({ subscriber, rows }) => ({ subscriber, wanted: rows.length })));
+    await this.#deps.lanes.grant(
+      ready.map(({ subscriber, rows: { length } }) => ({ subscriber, wanted: length, sends: length })),
+    );
+    if (this.#stopping) return;
     const now = performance.now();
     const taken: Taken[] = [];
     for (const item of ready) {
@@ -109,10 +119,16 @@ export class Dispatch {
       if (slots > 0) taken.push({ ...item, rows: rows.slice(0, slots) });
       if (slots < rows.length) {
         lane.leaveWaiting();
-        if (slots === 0) this.#retryLater(lane);
+        if (slots === 0 || lane.retryIn(now) > 0) this.#retryLater(lane);
       }
     }
-    await this.#claimAndSend(taken);
+    const claiming = this.#claimAndSend(taken);
+    this.#claiming.add(claiming);
+    try {
+      await claiming;
+    } finally {
+      this.#claiming.delete(claiming);
+    }
   }
 
   /** Drops rows of ordered subscribers whose turn it is not. */
@@ -181,25 +197,23 @@ export class Dispatch {
         await settler.settle(settlement, row);
         if (news) await lanes.report(lane, news);
         await deliveries.trim(row);
-        if (isOrdered(subscriber)) await this.#wakeFamily(row, subscriber);
+        if (isOrdered(subscriber)) await this.#wakeFamily(row);
       } catch (error) {
         logger.error({ err: error, deliveryId: row._id }, 'attempt was not recorded, its lease will expire');
       } finally {
-        this.#inFlight.delete(row._id);
+        this.#inFlight.delete(row);
         lane.release(1, false);
         this.#refill(lane);
-        if (this.#room() === 1) this.#wakeLanes();
+        if (this.#room() === 1) this.#refillAll(lanes.asleep());
       }
     };
-    this.#inFlight.set(row._id, follow());
+    this.#inFlight.set(row, follow());
   }
 
-  /** Another version may have been waiting for this one. */
-  async #wakeFamily({ shipmentId, subscriberId }: DeliveryRow, subscriber: SubscriberRow): Promise<void> {
-    const { deliveries, lanes } = this.#deps;
-    const rows = await deliveries.wake([shipmentId], subscriberId);
-    if (rows.length > 0 && !this.#stopping)
-      await this.#take([{ subscriber, lane: lanes.of(subscriberId), rows }]);
+  /** Another version may have been waiting for this one. It is offered anew: the subscriber may have changed meanwhile. */
+  async #wakeFamily({ shipmentId, subscriberId }: DeliveryRow): Promise<void> {
+    const rows = await this.#deps.deliveries.wake([shipmentId], subscriberId);
+    if (rows.length > 0) await this.offer(new Map([[subscriberId, rows]]));
   }
 
   /** Fetches rows that were left when no slot was free. A failure leaves them to the tick. */
@@ -209,8 +223,9 @@ export class Dispatch {
       (more) => {
         lane.endRefill(more);
         if (!more) return;
-        if (lane.free > 0) this.#refill(lane);
-        else if (lane.taken === 0) this.#retryLater(lane);
+        const heldBack = this.#room() === 0 || lane.retryIn(performance.now()) > 0;
+        if (lane.free > 0 && !heldBack) this.#refill(lane);
+        else if (lane.taken === 0 || heldBack) this.#retryLater(lane);
       },
       (error: unknown) => {
         lane.endRefill(false);
@@ -223,11 +238,14 @@ export class Dispatch {
   /** @returns whether more rows may be waiting. */
   async #fetchRows(lane: Lane): Promise<boolean> {
     const { leases, subscribers, lanes, clock } = this.#deps;
-    const subscriber = (await subscribers.byId([lane.subscriberId])).get(lane.subscriberId);
+    const ids = [lane.subscriberId];
+    const [known] = await Promise.all([subscribers.byId(ids), lanes.hear(ids)]);
+    const subscriber = known.get(lane.subscriberId);
     if (!subscriber || !mayReceive(subscriber)) return false;
-    await lanes.grant([{ subscriber, wanted: Math.max(1, subscriber.delivery.concurrency - lane.taken) }]);
-    const room = Math.min(lane.free, this.#room());
-    if (room === 0) return true;
+    const { concurrency, ratePerSecond = concurrency } = subscriber.delivery;
+    await lanes.grant([{ subscriber, wanted: Math.max(1, concurrency - lane.taken), sends: 0 }]);
+    const room = Math.min(lane.free, this.#room(), Math.ceil(ratePerSecond));
+    if (room === 0 || lane.retryIn(performance.now()) > 0) return true;
     const rows = await leases.waiting(lane.subscriberId, clock.now(), room);
     await this.#take([{ subscriber, lane, rows }]);
     return rows.length === room;
@@ -244,8 +262,8 @@ export class Dispatch {
     this.#retries.set(lane, timer);
   }
 
-  #wakeLanes(): void {
-    for (const lane of this.#deps.lanes.asleep()) this.#refill(lane);
+  #refillAll(waiting: Iterable<Lane>): void {
+    for (const lane of waiting) this.#refill(lane);
   }
 
   async #cancel(subscriberId: string): Promise<void> {

@@ -29,7 +29,7 @@ beforeAll(async () => {
   const ready = await until('the sweeper to be ready', () =>
     lines.find(({ msg }) => msg === 'sweeper ready'),
   );
-  port = Number(ready['port']);
+  port = Number(ready.port);
 });
 
 afterAll(async () => {

@@ -29,7 +29,8 @@ export function brokenEvents(snapshot: Snapshot): Violation[] {
       }
     }
     const { attributes, status } = contentOf(event);
-    for (const subscriber of subscribers.filter((known) => known.updatedAt <= event.createdAt)) {
+    const unchanged = subscribers.filter((known) => !known.deletedAt && known.updatedAt <= event.createdAt);
+    for (const subscriber of unchanged) {
       const count = own.filter((row) => row.subscriberId === subscriber._id).length;
       const wanted = subscriber.enabled && wants(subscriber, status, attributes);
       if (count !== (wanted ? 1 : 0)) {

@@ -4,7 +4,10 @@ import { BSON } from 'mongodb';
 import type { Snapshot, Violation } from '../snapshot.ts';
 import { versionsOf } from './configurations.ts';
 
+type Report = (rule: string, detail: string) => void;
+
 const MAX_DOCUMENT_BYTES = 1024 * 1024;
+const DEAD = 'dead for a reason';
 /** Statuses after which nothing is tried again. */
 const FINAL = [400, 410, 413, 415, 422, 501, 505];
 /** A 403 is worth so many attempts in all. */
@@ -15,47 +18,56 @@ const UNSENT_FREE = /^(aborted|attempts_exhausted|event_missing|waits_for_versio
 /** What is bounded stays within its bounds: attempts, leases, documents. */
 export function brokenLimits(snapshot: Snapshot): Violation[] {
   const versions = versionsOf(snapshot);
+  const arrived = new Set(snapshot.requests.map(({ key, attempt }) => `${key}/${attempt}`));
   const found: Violation[] = [];
   for (const row of snapshot.deliveries) {
-    const report = (rule: string, detail: string) => found.push({ rule, id: row._id, detail });
-    const limits = (versions.get(row.subscriberId) ?? []).map(({ delivery }) => delivery.maxAttempts);
-    checkBudget(row, limits, report);
+    const report: Report = (rule, detail) => found.push({ rule, id: row._id, detail });
+    const known = versions.get(row.subscriberId) ?? [];
+    const limits = known.map(({ delivery }) => delivery.maxAttempts);
+    const wellKnown = row.attempts.every((attempt) =>
+      known.some(({ version }) => version === attempt.subscriberVersion),
+    );
+    if (wellKnown && limits.length > 0) {
+      // A lost worker may have found the attempts used up, too, and have sent nothing.
+      const made = row.attempts.filter(
+        ({ reason, number }) => reason !== 'worker_lost' || arrived.has(`${row._id}/${number}`),
+      );
+      const most = Math.max(...limits);
+      for (const { length } of rounds(row, made).values()) {
+        if (length > most) report('no more attempts than allowed', `${length} counted, ${most} allowed`);
+      }
+      if (row.state === 'dead') checkDeath(row, limits, report);
+    }
     checkTakeovers(row, (detail) => report('a lease is taken over once it is over', detail));
   }
   return [...found, ...largeDocuments(snapshot)];
 }
 
-/** Attempts since the last replay, by what the subscriber's policies said; those of a policy unknown here may be more. */
-function checkBudget(
-  row: DeliveryRow,
-  limits: readonly number[],
-  report: (rule: string, detail: string) => void,
-): void {
-  if (limits.length === 0) return;
-  const replays = row.transitions.filter(({ from, to }) => isReplay(from, to)).map(({ at }) => at);
-  const counted = row.attempts.filter(countsAgainstBudget);
-  const rounds = Map.groupBy(counted, ({ claimedAt }) => replays.filter((at) => at <= claimedAt).length);
-  const most = Math.max(...limits);
-  for (const attempts of rounds.values()) {
-    if (attempts.length > most)
-      report('no more attempts than allowed', `${attempts.length} counted, ${most} allowed`);
+/** Attempts that count, by how many replays came before them. */
+function rounds({ transitions }: DeliveryRow, attempts: readonly Attempt[]): Map<number, Attempt[]> {
+  const replays = transitions.filter(({ from, to }) => isReplay(from, to)).map(({ at }) => at);
+  return Map.groupBy(
+    attempts.filter(countsAgainstBudget),
+    ({ claimedAt }) => replays.filter((at) => at <= claimedAt).length,
+  );
+}
+
+/** By the strictest of what the subscriber's policies said. */
+function checkDeath(row: DeliveryRow, limits: readonly number[], report: Report): void {
+  const last = row.attempts.at(-1);
+  const { outcome = null, statusCode = null, reason = null } = last ?? {};
+  if (row.reason === 'attempts_exhausted') {
+    const counted = Math.max(0, ...[...rounds(row, row.attempts).values()].map(({ length }) => length));
+    const least = statusCode === 403 ? Math.min(FORBIDDEN_ATTEMPTS, ...limits) : Math.min(...limits);
+    if (counted < least) report(DEAD, `attempts are exhausted after ${counted} of ${least}`);
+    return;
   }
-  if (row.state !== 'dead') return;
-  const last = rounds.get(replays.length) ?? [];
-  const { outcome, statusCode, reason } = row.attempts.at(-1) ?? {
-    outcome: null,
-    statusCode: null,
-    reason: null,
-  };
-  const least = statusCode === 403 ? Math.min(FORBIDDEN_ATTEMPTS, ...limits) : Math.min(...limits);
-  if (row.reason === 'attempts_exhausted' && last.length < least)
-    report('dead for a reason', `attempts are exhausted after ${last.length} of ${least}`);
-  if (row.reason === 'attempts_exhausted' || row.reason === 'time_exhausted') return;
+  if (row.reason === 'time_exhausted') return;
   const redirected = statusCode !== null && statusCode >= 100 && statusCode <= 399 && outcome === 'rejected';
   const refused = statusCode !== null && FINAL.includes(statusCode);
   const impossible = outcome === 'not_sent' && (reason === 'egress_blocked' || reason === 'event_missing');
   if (!(redirected || refused || impossible)) {
-    report('dead for a reason', `${row.reason} after ${outcome} ${statusCode} ${reason}`);
+    report(DEAD, `${row.reason} after ${outcome} ${statusCode} ${reason}`);
   }
 }
 

@@ -80,6 +80,12 @@ describe('a version that waits', () => {
     });
   });
 
+  it('waits for the one that goes first, of several: the oldest under strict, the newest under latest', () => {
+    const others = [3, 1, 2, 8, 9, 7].map((version) => sibling(version, 'pending'));
+    expect(turnOf(STRICT, MINE, others)).toMatchObject({ forVersion: 1 });
+    expect(turnOf(LATEST, MINE, others)).toMatchObject({ forVersion: 9 });
+  });
+
   it('for a dead one waits for somebody to replay it: no time is known', () => {
     const policy = { ordering: 'strict', onDead: 'block' } as const;
     expect(turnOf(policy, MINE, [sibling(2, 'dead')])).toEqual({ turn: 'wait', forVersion: 2, until: null });

@@ -32,22 +32,34 @@ export type Turn =
 
 const SEND: Turn = { turn: 'send' };
 
-/** Whose turn it is. Pure; `siblings` must not hold the version itself. */
+/**
+ * Whose turn it is. Pure; `siblings` must not hold the version itself. Of several to wait for it names the one that goes
+ * first.
+ */
 export function turnOf(policy: OrderingPolicy, eventVersion: number, siblings: readonly Sibling[]): Turn {
   if (policy.ordering === 'none') return SEND;
   if (policy.ordering === 'strict') {
     const earlier = siblings.filter((sibling) => sibling.eventVersion < eventVersion);
-    const blocker =
-      earlier.find(isOpen) ??
-      (policy.onDead === 'block' ? earlier.find(({ state }) => state === 'dead') : undefined);
+    const dead = policy.onDead === 'block' ? earlier.filter(({ state }) => state === 'dead') : [];
+    const blocker = oldest(earlier.filter(isOpen)) ?? oldest(dead);
     return blocker ? waitFor(blocker) : SEND;
   }
   const newer = siblings.filter((sibling) => sibling.eventVersion > eventVersion);
-  const accepted = newer.filter(({ state }) => state === 'delivered').map((sibling) => sibling.eventVersion);
-  if (accepted.length > 0) return { turn: 'superseded', byVersion: Math.max(...accepted) };
+  const accepted = newest(newer.filter(({ state }) => state === 'delivered'));
+  if (accepted) return { turn: 'superseded', byVersion: accepted.eventVersion };
   // An older request under way must end first: it could arrive after this one was accepted.
-  const blocker = newer.find(isOpen) ?? siblings.find(({ state }) => state === 'in_flight');
+  const blocker = newest(newer.filter(isOpen)) ?? siblings.find(({ state }) => state === 'in_flight');
   return blocker ? waitFor(blocker) : SEND;
+}
+
+function oldest(siblings: readonly Sibling[]): Sibling | undefined {
+  const first = Math.min(...siblings.map(({ eventVersion }) => eventVersion));
+  return siblings.find(({ eventVersion }) => eventVersion === first);
+}
+
+function newest(siblings: readonly Sibling[]): Sibling | undefined {
+  const last = Math.max(...siblings.map(({ eventVersion }) => eventVersion));
+  return siblings.find(({ eventVersion }) => eventVersion === last);
 }
 
 function isOpen({ state }: Sibling): boolean {

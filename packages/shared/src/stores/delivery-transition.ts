@@ -20,12 +20,34 @@ const MAX_TRANSITIONS_IN_ROW = 2_000;
 export const literal = (value: unknown): Document => ({ $literal: value });
 
 /**
+ * Attempts, none of them open: one that still is when somebody else moves the row on has lost its worker, and whether its
+ * request arrived nobody can say.
+ */
+export const LOST_ATTEMPTS_ENDED: Document = {
+  $map: {
+    input: '$attempts',
+    in: {
+      $cond: [
+        { $eq: ['$$this.outcome', null] },
+        {
+          $mergeObjects: [
+            '$$this',
+            { outcome: 'unknown', reason: 'worker_lost', endedAt: '$$NOW', leaseEnd: 'expired' },
+          ],
+        },
+        '$$this',
+      ],
+    },
+  },
+};
+
+/**
  * The update that makes a transition: state, `dueAt`, and the entry of the history, in one write, all times by
  * the database's clock. A row that is in the target state already gets no entry, except by a claim, which
  * always begins a lease of its own.
  */
 export function transition(name: TransitionName, options: TransitionOptions): Document[] {
-  const { to } = TRANSITIONS[name];
+  const { to, fenced } = TRANSITIONS[name];
   const { cause, reason = null, dueInMs, set = {} } = options;
   const entry = {
     at: '$$NOW',
@@ -44,6 +66,7 @@ export function transition(name: TransitionName, options: TransitionOptions): Do
           name === 'claim' ? appended : { $cond: [{ $eq: ['$state', to] }, '$transitions', appended] },
         dueAt: closed ? '$$REMOVE' : { $add: ['$$NOW', dueInMs] },
         ...(closed ? { closedAt: '$$NOW', reason: literal(reason) } : {}),
+        ...(closed && !fenced ? { attempts: LOST_ATTEMPTS_ENDED } : {}),
         ...set,
       },
     },

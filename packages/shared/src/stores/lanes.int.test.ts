@@ -76,7 +76,7 @@ describe('slots', () => {
 
   it('of many subscribers are asked for and given back together, each on its own', async () => {
     await bench.ask('many-1', 'other');
-    const request = { want: 2, sends: 1, concurrency: 2, ratePerSecond: undefined };
+    const request = { want: 2, inUse: 0, sends: 1, concurrency: 2, ratePerSecond: undefined };
     const ids = ['many-1', 'many-2'];
     const requests = ids.map((subscriberId) => ({ ...request, subscriberId }));
     const grants = await bench.store.acquire(requests, 'a', bench.inMs(0));

@@ -1,16 +1,20 @@
-import type { Collection, Db, Document } from 'mongodb';
+import type { Collection, Db, Document, Filter } from 'mongodb';
 import { literal } from './delivery-transition.ts';
 
 /** How long a grant of slots holds without being renewed, in milliseconds: what a killed dispatcher keeps busy. */
 export const LANE_GRANT_MS = 6_000;
-/** Sends of a rate-limited subscriber are granted for this long ahead, in milliseconds. */
-const RATE_WINDOW_MS = 50;
+/** Sends of a rate-limited subscriber are granted for at most this long ahead, in milliseconds. */
+const RATE_AHEAD_MS = 50;
+/** So much of that is there at any rate, in milliseconds: who asks a little early need not come again. */
+const RATE_EARLY_MS = 25;
 /** How long the breaker stays open the first time and at most, in milliseconds; it doubles with each trip. */
 const BREAKER_MS = { first: 5_000, most: 300_000 };
 
 interface Holder {
   instance: string;
   slots: number;
+  /** Requests under way when it asked. They go on when its slots become fewer, so nobody else gets those yet. */
+  inUse: number;
   tokens: number;
   until: Date;
 }
@@ -33,6 +37,8 @@ export interface LaneRequest {
   readonly subscriberId: string;
   /** Slots in all. */
   readonly want: number;
+  /** Requests under way. None may begin beyond them until the answer is there: it may grant fewer slots than before. */
+  readonly inUse: number;
   /** Requests to begin now; counts only where a rate is set. */
   readonly sends: number;
   readonly concurrency: number;
@@ -83,10 +89,12 @@ export class LaneStore {
     const rows = await this.#lanes
       .find({ _id: { $in: requests.map(({ subscriberId }) => subscriberId) } })
       .toArray();
-    const rated = new Set(
-      requests.filter((request) => request.ratePerSecond).map((request) => request.subscriberId),
+    const rates = new Map(
+      requests.flatMap(({ subscriberId, ratePerSecond }) =>
+        ratePerSecond === undefined ? [] : [[subscriberId, paceOf(ratePerSecond)] as const],
+      ),
     );
-    return new Map(rows.map((row) => [row._id, readGrant(row, rated.has(row._id), instance, now)]));
+    return new Map(rows.map((row) => [row._id, readGrant(row, rates.get(row._id), instance, now)]));
   }
 
   /** Gives slots back, so that others need not wait for the grant to end. */
@@ -139,18 +147,24 @@ export class LaneStore {
 
   /** Subscribers to whom nothing may be sent at `now`. */
   async blockedAt(now: Date): Promise<string[]> {
+    const rows = await this.#lanes.find(heldBackAt(now), { projection: { _id: 1 } }).toArray();
+    return rows.map((row) => row._id);
+  }
+
+  /** Of some subscribers those to whom nothing may be sent at `now`, with how long that lasts, in milliseconds. */
+  async heldBack(subscriberIds: readonly string[], now: Date): Promise<Map<string, number>> {
     const rows = await this.#lanes
       .find(
-        { $or: [{ throttledUntil: { $gt: now } }, { 'breaker.openUntil': { $gt: now } }] },
-        { projection: { _id: 1 } },
+        { _id: { $in: [...subscriberIds] }, ...heldBackAt(now) },
+        { projection: { throttledUntil: 1, breaker: 1 } },
       )
       .toArray();
-    return rows.map((row) => row._id);
+    return new Map(rows.map((row) => [row._id, blockedUntil(row) - now.getTime()]));
   }
 }
 
 function grantPipeline(
-  { want, sends, concurrency, ratePerSecond }: LaneRequest,
+  { want, inUse, sends, concurrency, ratePerSecond }: LaneRequest,
   instance: string,
 ): Document[] {
   const others = {
@@ -165,7 +179,8 @@ function grantPipeline(
   const limit = { $cond: [{ $gt: ['$breaker', null] }, 1, concurrency] };
   // With others about, nobody takes more than an equal part; alone, all of it.
   const fair = { $ceil: { $divide: [limit, { $add: [{ $size: '$$others' }, 1] }] } };
-  const free = { $max: [0, { $subtract: [limit, { $sum: '$$others.slots' }] }] };
+  const taken = { $map: { input: '$$others', in: { $max: ['$$this.slots', '$$this.inUse'] } } };
+  const free = { $max: [0, { $subtract: [limit, { $sum: taken }] }] };
   const slots = { $cond: [blocked, 0, { $toInt: { $min: [want, free, fair] } }] };
   const { tokens, rateAt } = rateExpressions(ratePerSecond, sends);
   return [
@@ -181,6 +196,7 @@ function grantPipeline(
                   {
                     instance: literal(instance),
                     slots,
+                    inUse,
                     tokens,
                     until: { $add: ['$$NOW', LANE_GRANT_MS] },
                   },
@@ -195,17 +211,26 @@ function grantPipeline(
   ];
 }
 
+interface Pace {
+  readonly stepMs: number;
+  readonly windowMs: number;
+}
+
 /**
  * The rate is given out in equal steps. Idle time earns nothing, and the step is longer by what may be given out
  * ahead, so that no second sees more than the rate.
  */
+function paceOf(ratePerSecond: number): Pace {
+  const stepMs = Math.ceil((1_000 + RATE_AHEAD_MS) / ratePerSecond);
+  return { stepMs, windowMs: Math.max(stepMs + RATE_EARLY_MS, RATE_AHEAD_MS) };
+}
+
 function rateExpressions(
   ratePerSecond: number | undefined,
   sends: number,
 ): { tokens: unknown; rateAt: Document | null } {
   if (ratePerSecond === undefined) return { tokens: 0, rateAt: null };
-  const stepMs = Math.ceil((1_000 + RATE_WINDOW_MS) / ratePerSecond);
-  const windowMs = Math.max(stepMs, RATE_WINDOW_MS);
+  const { stepMs, windowMs } = paceOf(ratePerSecond);
   const from = { $max: ['$rateAt', '$$NOW'] };
   const ahead = { $subtract: [{ $add: ['$$NOW', windowMs] }, from] };
   const tokens = { $max: [0, { $min: [sends, { $toInt: { $floor: { $divide: [ahead, stepMs] } } }] }] };
@@ -213,17 +238,24 @@ function rateExpressions(
   return { tokens, rateAt: { $add: [from, { $multiply: [given, stepMs] }] } };
 }
 
-function readGrant(row: LaneRow, rated: boolean, instance: string, now: Date): LaneGrant {
+function heldBackAt(now: Date): Filter<LaneRow> {
+  return { $or: [{ throttledUntil: { $gt: now } }, { 'breaker.openUntil': { $gt: now } }] };
+}
+
+function blockedUntil({ throttledUntil, breaker }: Pick<LaneRow, 'throttledUntil' | 'breaker'>): number {
+  return Math.max(throttledUntil?.getTime() ?? 0, breaker?.openUntil.getTime() ?? 0);
+}
+
+function readGrant(row: LaneRow, pace: Pace | undefined, instance: string, now: Date): LaneGrant {
   const mine = row.holders.find((holder) => holder.instance === instance);
-  const blockedUntil = Math.max(row.throttledUntil?.getTime() ?? 0, row.breaker?.openUntil.getTime() ?? 0);
-  const waits = [
-    blockedUntil - now.getTime(),
-    rated && row.rateAt ? row.rateAt.getTime() - now.getTime() : 0,
-  ];
+  const blockedForMs = blockedUntil(row) - now.getTime();
+  const rateAt = pace && row.rateAt ? row.rateAt.getTime() + pace.stepMs - pace.windowMs : 0;
+  const waits = [blockedForMs, rateAt - now.getTime()];
   const retryInMs = Math.max(...waits);
   return {
-    slots: mine?.slots ?? 0,
-    tokens: rated ? (mine?.tokens ?? 0) : null,
+    // What was granted just before it was held back is void.
+    slots: blockedForMs > 0 ? 0 : (mine?.slots ?? 0),
+    tokens: pace ? (mine?.tokens ?? 0) : null,
     shared: row.holders.length > 1,
     probe: row.breaker !== undefined,
     retryInMs: retryInMs > 0 ? retryInMs : null,

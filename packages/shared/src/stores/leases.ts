@@ -2,7 +2,7 @@ import type { AnyBulkWriteOperation, Collection, Db, Document, Filter } from 'mo
 import type { Outcome } from '../domain/outcome.ts';
 import { type SettlingTransition, TRANSITIONS } from '../domain/transitions.ts';
 import type { DeliveryRow } from './deliveries.ts';
-import { literal, transition } from './delivery-transition.ts';
+import { LOST_ATTEMPTS_ENDED, literal, transition } from './delivery-transition.ts';
 
 /** A row that might be claimed. */
 export type Candidate = Pick<DeliveryRow, '_id' | 'shipmentId'>;
@@ -70,23 +70,6 @@ export class LeaseStore {
   ): Promise<DeliveryRow[]> {
     if (ids.length === 0) return [];
     const lost = { $filter: { input: '$attempts', cond: { $eq: ['$$this.outcome', null] } } };
-    const settledAttempts = {
-      $map: {
-        input: '$attempts',
-        in: {
-          $cond: [
-            { $eq: ['$$this.outcome', null] },
-            {
-              $mergeObjects: [
-                '$$this',
-                { outcome: 'unknown', reason: 'worker_lost', endedAt: '$$NOW', leaseEnd: 'expired' },
-              ],
-            },
-            '$$this',
-          ],
-        },
-      },
-    };
     const subscriberIds = [...versions.keys()];
     const attempt = {
       number: { $add: ['$attemptCount', 1] },
@@ -120,7 +103,7 @@ export class LeaseStore {
           failures: { $add: ['$failures', { $size: lost }] },
           tried: true,
           attemptCount: { $add: ['$attemptCount', 1] },
-          attempts: { $concatArrays: [settledAttempts, [attempt]] },
+          attempts: { $concatArrays: [LOST_ATTEMPTS_ENDED, [attempt]] },
         },
       }),
     );

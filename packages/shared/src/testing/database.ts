@@ -50,7 +50,7 @@ export interface SetFailPoint extends AsyncDisposable {
  * Makes the server fail on purpose, until it has done so often enough or this ends. A server has one such point: of
  * all test files that may run at once only one can use it.
  */
-export async function failCommands({ db }: OwnDatabase, point: FailPoint): Promise<SetFailPoint> {
+export async function failCommands({ db }: Pick<OwnDatabase, 'db'>, point: FailPoint): Promise<SetFailPoint> {
   const { commands, times, ...data } = point;
   const admin = db.admin();
   const configure = (mode: unknown, what: object = {}) =>

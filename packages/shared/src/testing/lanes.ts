@@ -25,7 +25,7 @@ export class LaneBench implements AsyncDisposable {
     fields: Partial<LaneRequest> = {},
     now = this.inMs(0),
   ): Promise<LaneGrant> {
-    const everything = { want: 12, sends: 12, concurrency: 12, ratePerSecond: undefined };
+    const everything = { want: 12, inUse: 0, sends: 12, concurrency: 12, ratePerSecond: undefined };
     const grants = await this.store.acquire([{ ...everything, subscriberId, ...fields }], instance, now);
     const grant = grants.get(subscriberId);
     if (!grant) throw new Error(`no answer for ${subscriberId}`);

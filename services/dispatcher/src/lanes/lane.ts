@@ -5,6 +5,14 @@ const BREAKER_FAILURES = 20;
 const BREAKER_AFTER_MS = 5_000;
 /** How soon slots that others hold are asked for again, in milliseconds. */
 const ASK_AGAIN_MS = 250;
+/** Sends that were granted and not begun within this time, in milliseconds, are void: saved up they would be a burst. */
+const SENDS_KEEP_MS = 50;
+
+/** What a lane asks for: slots in all, and how many of them are in use. */
+interface LaneAsk {
+  readonly want: number;
+  readonly inUse: number;
+}
 
 /**
  * One subscriber as this worker sees it: how many requests are under way, how many it may have, and whether rows wait
@@ -17,10 +25,14 @@ export class Lane {
   /** Slots taken: requests under way and claims being made. */
   #taken = 0;
   #slots = 0;
+  /** While a grant is being asked for: what was under way and what is wanted then. */
+  #asked: LaneAsk | null = null;
   #tokens: number | null = null;
+  #tokensUntil = 0;
   #grantedUntil = 0;
   #askAgainAt = 0;
-  #blockedUntil = 0;
+  /** When asking may help again, once nothing may begin. */
+  #againAt = 0;
   #shared = false;
   #probe = false;
   #waiting = false;
@@ -49,40 +61,64 @@ export class Lane {
     return this.#probe;
   }
 
-  /** Whether the grant must be asked for (again) before `wanted` requests can begin. */
-  needsGrant(wanted: number, concurrency: number, now: number): boolean {
-    if (now < this.#blockedUntil) return false;
+  /** It holds a grant that others may want, or asks for one. */
+  get granted(): boolean {
+    return this.#grantedUntil > 0 || this.asking;
+  }
+
+  /** A grant is being asked for: nothing begins beyond what is under way, for it may be less than the one before. */
+  get asking(): boolean {
+    return this.#asked !== null;
+  }
+
+  /** Whether the grant must be asked for (again) before `sends` requests can begin, with slots for `wanted`. */
+  needsGrant(wanted: number, concurrency: number, now: number, sends = wanted): boolean {
+    if (this.retryIn(now) > 0) return false;
     if (now >= this.#grantedUntil) return true;
-    if (this.#tokens !== null && this.#tokens < wanted) return true;
+    if (this.#tokensAt(now) < sends) return true;
     // Short of slots because others hold them: they are asked for again now and then, not for every row.
     return this.#slots < concurrency && this.#slots - this.#taken < wanted && now >= this.#askAgainAt;
   }
 
+  /**
+   * To be called when a grant is asked for; `grant` or `forgetGrant` follows. It wants room to grow, not everything:
+   * what is left is there for other workers at once.
+   */
+  ask(wanted: number, concurrency: number): LaneAsk {
+    this.#asked = { inUse: this.#taken, want: Math.min(concurrency, 2 * (this.#taken + wanted)) };
+    return this.#asked;
+  }
+
   grant(grant: LaneGrant, until: number, now: number): void {
+    const short = grant.slots < (this.#asked?.want ?? Number.POSITIVE_INFINITY);
+    this.#tokens =
+      grant.tokens === null ? null : grant.tokens + (this.#tokens === null ? 0 : this.#tokensAt(now));
+    this.#tokensUntil = now + SENDS_KEEP_MS;
+    this.#asked = null;
     this.#slots = grant.slots;
     this.#shared = grant.shared;
     this.#probe = grant.probe;
     this.#grantedUntil = until;
-    this.#askAgainAt = now + ASK_AGAIN_MS;
-    this.#tokens = grant.tokens === null ? null : (this.#tokens ?? 0) + grant.tokens;
-    this.#blockedUntil = grant.retryInMs !== null && this.free === 0 ? now + grant.retryInMs : 0;
+    this.#askAgainAt = short ? now + ASK_AGAIN_MS : now;
+    this.#againAt = grant.retryInMs === null ? 0 : now + grant.retryInMs;
     // Others were given commands for this subscriber too and may have had no slot for them.
     if (grant.shared) this.#waiting = true;
   }
 
-  /** Requests that may begin now. */
+  /** Slots for requests that may begin as far as their number goes; the rate may still hold them back. */
   get free(): number {
-    return Math.max(0, Math.min(this.#slots - this.#taken, this.#tokens ?? Number.POSITIVE_INFINITY));
+    return Math.max(0, Math.min(this.#slots, this.#asked?.inUse ?? this.#slots) - this.#taken);
   }
 
-  /** Milliseconds after which asking again may help. */
+  /** Milliseconds after which asking again may help; 0 while requests may begin, or nobody can tell. */
   retryIn(now: number): number {
-    return Math.max(0, this.#blockedUntil - now);
+    const mayBegin = this.#slots > 0 && this.#tokensAt(now) > 0;
+    return mayBegin ? 0 : Math.max(0, this.#againAt - now);
   }
 
   /** Takes up to `wanted` slots. @returns how many it got. */
   reserve(wanted: number, now: number): number {
-    const granted = now < this.#grantedUntil ? Math.min(wanted, this.free) : 0;
+    const granted = now < this.#grantedUntil ? Math.min(wanted, this.free, this.#tokensAt(now)) : 0;
     this.#taken += granted;
     if (this.#tokens !== null) this.#tokens -= granted;
     return granted;
@@ -92,6 +128,12 @@ export class Lane {
   release(slots: number, unused: boolean): void {
     this.#taken -= slots;
     if (unused && this.#tokens !== null) this.#tokens += slots;
+  }
+
+  /** Sends that may begin. */
+  #tokensAt(now: number): number {
+    if (this.#tokens === null) return Number.POSITIVE_INFINITY;
+    return now < this.#tokensUntil ? this.#tokens : 0;
   }
 
   /** Rows were left unclaimed because no slot was free; they are to be fetched when some are. */
@@ -129,8 +171,16 @@ export class Lane {
     return 'trip';
   }
 
+  /** Nothing is to be sent before `until`: the subscriber told another worker so. */
+  holdBack(until: number): void {
+    this.#slots = 0;
+    this.#grantedUntil = 0;
+    this.#againAt = Math.max(this.#againAt, until);
+  }
+
   /** The grant is void: what is known of the subscriber has changed. */
   forgetGrant(): void {
+    this.#asked = null;
     this.#grantedUntil = 0;
     this.#probe = false;
   }

@@ -5,15 +5,19 @@ import type { Logger } from '@waybill/shared/telemetry/logger';
 import type { LaneNews } from '../delivery/conclude.ts';
 import { Lane } from './lane.ts';
 
+/** How often idle lanes give their grants back, in milliseconds; every so often grants in use are renewed as well. */
+const BEAT_MS = 250;
 /** Grants are renewed three times in their life. */
-const RENEW_MS = LANE_GRANT_MS / 3;
+const BEATS_PER_RENEWAL = LANE_GRANT_MS / 3 / BEAT_MS;
 /** A grant is used until a little before it ends in the database, whatever the way there took. */
 const MARGIN_MS = 1_000;
 
 export interface LaneDemand {
   readonly subscriber: SubscriberRow;
-  /** Requests to begin. */
+  /** Slots for so many requests more. */
   readonly wanted: number;
+  /** Requests to begin at once. */
+  readonly sends: number;
 }
 
 interface LanesDeps {
@@ -29,7 +33,7 @@ export class Lanes {
   readonly #deps: LanesDeps;
   readonly #lanes = new Map<string, Lane>();
   readonly #subscribers = new Map<string, SubscriberRow>();
-  #renewing: NodeJS.Timeout | undefined;
+  #beating: NodeJS.Timeout | undefined;
   /** Grants and their return go to the database one after the other, so that none is given back after it was renewed. */
   #tail: Promise<unknown> = Promise.resolve();
 
@@ -40,10 +44,14 @@ export class Lanes {
   /** @param onRenewed lanes that wait may have got slots. */
   start(onRenewed: () => void): void {
     let busy = false;
-    this.#renewing = setInterval(async () => {
+    let beats = 0;
+    this.#beating = setInterval(async () => {
       if (busy) return;
       busy = true;
+      beats += 1;
       try {
+        await this.#inTurn(() => this.#giveBackIdle());
+        if (beats % BEATS_PER_RENEWAL !== 0) return;
         await this.#inTurn(() => this.#renew());
         onRenewed();
       } catch (error) {
@@ -51,12 +59,12 @@ export class Lanes {
       } finally {
         busy = false;
       }
-    }, RENEW_MS);
+    }, BEAT_MS);
   }
 
   /** Gives every slot back. */
   async stop(): Promise<void> {
-    clearInterval(this.#renewing);
+    clearInterval(this.#beating);
     await this.#deps.store.release([...this.#lanes.keys()], this.#deps.instance);
   }
 
@@ -68,15 +76,30 @@ export class Lanes {
 
   /** Lanes with rows waiting and nothing under way: no request of theirs will wake them. */
   *asleep(): Generator<Lane> {
-    for (const lane of this.#lanes.values()) if (lane.waiting && lane.taken === 0) yield lane;
+    for (const lane of this.waiting()) if (lane.taken === 0) yield lane;
+  }
+
+  /** Lanes with rows waiting. A new grant may let some in, and no request of theirs need end soon to wake them. */
+  *waiting(): Generator<Lane> {
+    for (const lane of this.#lanes.values()) if (lane.waiting) yield lane;
+  }
+
+  /** Learns what the subscribers told other workers. One read; it can be made along with another. */
+  async hear(subscriberIds: readonly string[]): Promise<void> {
+    const { store, clock } = this.#deps;
+    const heldBack = await store.heldBack(subscriberIds, clock.now());
+    for (const [subscriberId, forMs] of heldBack) this.of(subscriberId).holdBack(performance.now() + forMs);
   }
 
   /** Makes sure that what is wanted can be reserved as far as the subscribers allow: no round trip while grants hold. */
   async grant(demands: readonly LaneDemand[]): Promise<void> {
+    const lanes = demands.map(({ subscriber }) => this.of(subscriber._id));
+    // An answer that is on its way says how many slots there are; asking once more would only hold it up.
+    while (lanes.some((lane) => lane.asking)) await this.#tail;
     const now = performance.now();
-    const lacking = demands.filter(({ subscriber, wanted }) => {
+    const lacking = demands.filter(({ subscriber, wanted, sends }) => {
       this.#subscribers.set(subscriber._id, subscriber);
-      return this.of(subscriber._id).needsGrant(wanted, subscriber.delivery.concurrency, now);
+      return this.of(subscriber._id).needsGrant(wanted, subscriber.delivery.concurrency, now, sends);
     });
     if (lacking.length > 0) await this.#inTurn(() => this.#acquire(lacking));
   }
@@ -86,27 +109,31 @@ export class Lanes {
     const { store, subscribers, logger } = this.#deps;
     const { subscriberId } = lane;
     if (quarantine !== null) {
-      lane.forgetGrant();
       await subscribers.quarantine(subscriberId, quarantine);
       logger.error(
         { subscriberId, reason: quarantine },
         'subscriber is quarantined: its backlog waits to be enabled',
       );
     }
-    if (throttleMs !== null) {
-      lane.forgetGrant();
-      await store.throttle(subscriberId, throttleMs);
-    }
+    if (throttleMs !== null) await this.#change(lane, () => store.throttle(subscriberId, throttleMs));
     const change = lane.note(failed, performance.now());
     if (change === null) return;
-    lane.forgetGrant();
     if (change === 'close') {
-      await store.close(subscriberId);
+      await this.#change(lane, () => store.close(subscriberId));
       logger.info({ subscriberId }, 'subscriber answers again, breaker closed');
       return;
     }
-    await store.trip(subscriberId);
+    await this.#change(lane, () => store.trip(subscriberId));
     logger.error({ subscriberId }, 'subscriber keeps failing, breaker open');
+  }
+
+  /** Writes what makes the lane's grant void. Nothing begins meanwhile, and who asks next is told of it. */
+  #change(lane: Lane, write: () => Promise<void>): Promise<void> {
+    lane.forgetGrant();
+    return this.#inTurn(() => {
+      lane.forgetGrant();
+      return write();
+    });
   }
 
   #inTurn<T>(work: () => Promise<T>): Promise<T> {
@@ -119,36 +146,44 @@ export class Lanes {
     if (demands.length === 0) return;
     const { store, instance, clock } = this.#deps;
     const asked = performance.now();
-    const grants = await store.acquire(
-      demands.map(({ subscriber: { _id, delivery }, wanted }) => ({
-        subscriberId: _id,
-        want: delivery.concurrency,
-        sends: wanted,
-        concurrency: delivery.concurrency,
-        ratePerSecond: delivery.ratePerSecond,
-      })),
-      instance,
-      clock.now(),
-    );
-    for (const [subscriberId, grant] of grants) {
-      this.of(subscriberId).grant(grant, asked + LANE_GRANT_MS - MARGIN_MS, performance.now());
+    const requests = demands.map(({ subscriber: { _id, delivery }, wanted, sends }) => ({
+      subscriberId: _id,
+      ...this.of(_id).ask(wanted, delivery.concurrency),
+      sends,
+      concurrency: delivery.concurrency,
+      ratePerSecond: delivery.ratePerSecond,
+    }));
+    try {
+      const grants = await store.acquire(requests, instance, clock.now());
+      for (const [subscriberId, grant] of grants) {
+        this.of(subscriberId).grant(grant, asked + LANE_GRANT_MS - MARGIN_MS, performance.now());
+      }
+    } finally {
+      // Whether the database has what was not answered is not known: only a new grant is safe to use.
+      for (const { subscriberId } of requests) {
+        const lane = this.of(subscriberId);
+        if (lane.asking) lane.forgetGrant();
+      }
     }
   }
 
-  /** Busy lanes keep their grants (and learn what others need), idle ones give theirs back. */
+  /** Lanes in use keep their grants, and learn what others need. */
   async #renew(): Promise<void> {
-    const idle: string[] = [];
-    const busy: LaneDemand[] = [];
+    const demands: LaneDemand[] = [];
     for (const [subscriberId, lane] of this.#lanes) {
       const subscriber = this.#subscribers.get(subscriberId);
-      if (lane.idle) idle.push(subscriberId);
-      else if (subscriber) busy.push({ subscriber, wanted: 0 });
+      if (!lane.idle && subscriber) demands.push({ subscriber, wanted: 0, sends: 0 });
     }
-    for (const subscriberId of idle) {
-      this.#lanes.delete(subscriberId);
-      this.#subscribers.delete(subscriberId);
-    }
-    await this.#acquire(busy);
-    await this.#deps.store.release(idle, this.#deps.instance);
+    await this.#acquire(demands);
+  }
+
+  /** The lanes themselves stay: they remember how often their subscriber failed. */
+  async #giveBackIdle(): Promise<void> {
+    const idle = [...this.#lanes.values()].filter((lane) => lane.idle && lane.granted);
+    for (const lane of idle) lane.forgetGrant();
+    await this.#deps.store.release(
+      idle.map(({ subscriberId }) => subscriberId),
+      this.#deps.instance,
+    );
   }
 }

@@ -21,7 +21,7 @@ beforeAll(async () => {
 
 afterAll(() => bench[Symbol.asyncDispose]());
 
-const idsOf = (body: { items: { id: string }[] }) => body.items.map(({ id }) => id);
+const idsOf = (body: { items: readonly { id: string }[] }) => body.items.map(({ id }) => id);
 
 describe('a delivery', () => {
   it('is shown whole, with its key and the link to its trace', async () => {
@@ -164,7 +164,7 @@ describe('a tick from outside', () => {
     const shown = await call('GET', `/v1/runs/${again.body.runId}`);
     expect([shown.status, shown.body]).toEqual([200, again.body]);
     const listed = await call('GET', `/v1/runs?job=${job}`);
-    expect(listed.body.items.map(({ runId }: { runId: string }) => runId)).toContain(again.body.runId);
+    expect(listed.body.items.map(({ runId }) => runId)).toContain(again.body.runId);
   });
 
   it('of retention sends its work once', async () => {

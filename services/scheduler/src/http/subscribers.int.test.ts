@@ -15,7 +15,7 @@ afterAll(() => bench[Symbol.asyncDispose]());
 const URL = 'https://clinic.example/hook';
 const put = (id: string, fields: object = {}) =>
   call('PUT', `/v1/subscribers/${id}`, { url: URL, ...fields });
-const pathsOf = (body: { faults: { path: string }[] }) => body.faults.map(({ path }) => path);
+const pathsOf = (body: { faults: readonly { path: string }[] }) => body.faults.map(({ path }) => path);
 
 describe('putting a subscriber', () => {
   it('makes it, shows it whole with its defaults, and names who did it', async () => {
@@ -99,7 +99,7 @@ describe('subscribers', () => {
     let cursor: string | null = 'zz';
     while (cursor !== null) {
       const { body } = await call('GET', `/v1/subscribers?limit=2&cursor=${cursor}`);
-      seen.push(...body.items.map(({ id }: { id: string }) => id));
+      seen.push(...body.items.map(({ id }) => id));
       cursor = body.nextCursor;
     }
     expect(seen).toEqual(['zz1', 'zz2', 'zz3']);
@@ -166,7 +166,7 @@ describe('switching a subscriber', () => {
     await put('gone');
     await bench.subscribers.quarantine('gone', 'gone');
     await bench.lanes.acquire(
-      [{ subscriberId: 'gone', want: 1, sends: 1, concurrency: 1, ratePerSecond: undefined }],
+      [{ subscriberId: 'gone', want: 1, inUse: 0, sends: 1, concurrency: 1, ratePerSecond: undefined }],
       'instance',
       bench.connections.clock.now(),
     );

@@ -1,6 +1,8 @@
 import { randomBytes } from 'node:crypto';
+import type { IngestResult } from '@waybill/shared/contracts/http-api';
 import type { StatusEvent } from '@waybill/shared/contracts/status-event';
 import { parseEgressPolicy } from '@waybill/shared/domain/egress-policy';
+import type { Fault } from '@waybill/shared/domain/errors';
 import type { Producer } from '@waybill/shared/kafka/producer';
 import { type Connections, connect } from '@waybill/shared/runtime/connections';
 import { listen } from '@waybill/shared/runtime/health';
@@ -33,11 +35,23 @@ export const KEYS = {
   admin: 'admin-key-0123456789',
 } as const;
 
-export interface Reply {
+/** What the API answers, as far as tests take it apart: lists, results and faults. */
+interface Body {
+  readonly [field: string]: unknown;
+  readonly code: string;
+  readonly detail: string;
+  readonly faults: readonly Fault[];
+  readonly results: readonly IngestResult[];
+  readonly items: readonly { readonly id: string; readonly runId: string }[];
+  readonly nextCursor: string | null;
+  readonly checks: Readonly<Record<string, string>>;
+  readonly transitions: readonly object[];
+}
+
+interface Reply {
   readonly status: number;
   readonly headers: Headers;
-  // biome-ignore lint/suspicious/noExplicitAny: what the API answers is what the tests are about
-  readonly body: any;
+  readonly body: Body;
 }
 
 interface Call {
@@ -140,7 +154,7 @@ export class Bench implements AsyncDisposable {
       return {
         status: reply.status,
         headers: reply.headers,
-        body: /json/.test(reply.headers.get('content-type') ?? '') ? JSON.parse(text) : text,
+        body: (/json/.test(reply.headers.get('content-type') ?? '') ? JSON.parse(text) : { text }) as Body,
       };
     };
   }

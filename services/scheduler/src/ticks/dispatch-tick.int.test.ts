@@ -107,7 +107,14 @@ describe('a dispatch tick', () => {
 
   it('leaves alone what a subscriber may not get now, and no run if that is all', async () => {
     await putDue(1);
-    const lane = { subscriberId: 'clinic-a', want: 1, sends: 1, concurrency: 1, ratePerSecond: undefined };
+    const lane = {
+      subscriberId: 'clinic-a',
+      want: 1,
+      inUse: 0,
+      sends: 1,
+      concurrency: 1,
+      ratePerSecond: undefined,
+    };
     await bench.lanes.acquire([lane], 'instance', now());
     await bench.lanes.throttle('clinic-a', 60_000);
     expect(await bench.dispatchTick('w').fire(nextSlot())).toBeNull();
