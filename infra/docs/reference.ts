@@ -1,4 +1,4 @@
-import { TOPICS } from '@waybill/shared/contracts/topics';
+import { jsonSchemaOf, TOPICS, type TopicName } from '@waybill/shared/contracts/topics';
 import { DELIVERY_STATES } from '@waybill/shared/domain/delivery';
 import { TRANSITIONS } from '@waybill/shared/domain/transitions';
 import { z } from 'zod';
@@ -90,9 +90,9 @@ function topicsPage(): string {
     days(retentionMs),
     `\`${deadLetterTopic}\``,
   ]);
-  const schemas = Object.values(TOPICS).map(({ name, schema }) => {
-    const json = z.toJSONSchema(schema, { target: 'draft-7', io: 'input', unrepresentable: 'any' });
-    return `## ${name}\n\nSubject \`${name}-value\`, compatibility BACKWARD.\n\n\`\`\`json\n${JSON.stringify(json, null, 2)}\n\`\`\``;
+  const schemas = Object.entries(TOPICS).map(([key, { name }]) => {
+    const json = JSON.stringify(jsonSchemaOf(key as TopicName), null, 2);
+    return `## ${name}\n\nSubject \`${name}-value\`, compatibility BACKWARD.\n\n\`\`\`json\n${json}\n\`\`\``;
   });
   return page(
     'Topics',

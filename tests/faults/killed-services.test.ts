@@ -8,7 +8,7 @@ import { startTestStack, type TestStack } from '../harness/stack.ts';
 import { eventually } from '../harness/waiting.ts';
 
 const EVENTS = 500;
-const ROUNDS = 8;
+const ROUNDS = 6;
 const POLICY = {
   timeoutMs: 1_000,
   maxAttempts: 50,

@@ -8,8 +8,8 @@ const AT_REST_WITHIN_MS = 45_000;
 const ALL = { count: 1_000, order: 'sent' } as const;
 
 /**
- * Ends every disturbance and gives the system what it always gets: messages, ticks and time. Then hands out every message
- * that there ever was once more, which must change nothing.
+ * Ends every disturbance and gives the system what it always gets: messages, ticks and time. Subscribers say what they
+ * still have to say. Then hands out every message that there ever was once more, which must change nothing.
  *
  * @returns what is still owed, or was sent again.
  */
@@ -18,7 +18,6 @@ export async function comeToRest(world: World): Promise<Violation[]> {
     process.resume();
     process.disarm();
   }
-  world.calm();
   await world.becomeIdle();
   const owed = await settleAll(world);
   if (owed.length > 0) return owed;

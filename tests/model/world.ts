@@ -113,11 +113,6 @@ export class World implements AsyncDisposable {
     this.#answers.set(subscriber, [...(this.#answers.get(subscriber) ?? []), ...answers]);
   }
 
-  /** From now on everybody says yes. */
-  calm(): void {
-    this.#answers.clear();
-  }
-
   /** Resolves when no process that runs has anything under way. */
   async becomeIdle(): Promise<void> {
     const deadline = performance.now() + IDLE_WITHIN_MS;

@@ -86,7 +86,62 @@ describe('a concurrency', () => {
   });
 });
 
+describe('slots', () => {
+  it('that a busy worker does not need are there for others at once', async () => {
+    const { script, ...receiving } = gate();
+    await using receiver = await startReceiver(script);
+    const subscriber = await bench.subscribe(receiver, { concurrency: 20, timeoutMs: 60_000 });
+    const [one, two] = [bench.worker('worker-1'), bench.worker('worker-2')];
+    const [slow, ...rows] = await bench.owe(subscriber, 6);
+    await one.command(slow ? [slow] : []);
+    await receiver.request(1);
+    await two.command(rows);
+    // What was claimed when the command returned was sent without waiting for the other worker.
+    const claimed = await Promise.all(rows.map((row) => bench.row(row)));
+    expect(claimed.map(({ lease }) => lease?.worker)).toEqual(rows.map(() => 'worker-2'));
+    await receiver.request(6);
+    receiving.answer(6);
+  });
+
+  it('that are free are used, although most requests take long', async () => {
+    const { script, ...receiving } = gate();
+    await using receiver = await startReceiver(script);
+    const subscriber = await bench.subscribe(receiver, { concurrency: 4, timeoutMs: 60_000 });
+    const rows = await bench.owe(subscriber, 8);
+    await bench.worker('worker-1').command(rows);
+    for (const arrived of [4, 5, 6]) {
+      await receiver.request(arrived);
+      receiving.answer(1);
+    }
+    await receiver.request(7);
+    expect(receiving.most()).toBe(4);
+    receiving.open();
+    receiving.answer(4);
+    await bench.all(rows, 'delivered');
+  });
+
+  it('are given back by a worker that has nothing to do', async () => {
+    await using receiver = await startReceiver();
+    const subscriber = await bench.subscribe(receiver, { concurrency: 1 });
+    const rows = await bench.owe(subscriber);
+    await bench.worker('worker-1').command(rows);
+    await bench.all(rows, 'delivered');
+    await until('nobody to hold a slot', async () => (await grantsOf(subscriber)).size === 0, 1_500);
+  });
+});
+
 describe('a rate', () => {
+  it('is used up also while the requests before take long', async () => {
+    const { script, ...receiving } = gate();
+    await using receiver = await startReceiver(script);
+    const delivery = { concurrency: 8, ratePerSecond: 10, timeoutMs: 60_000 };
+    const rows = await bench.owe(await bench.subscribe(receiver, delivery), 8);
+    await bench.worker('worker-1').command(rows);
+    await until('every request to be under way', () => receiving.underWay() === 8);
+    receiving.answer(8);
+    await bench.all(rows, 'delivered');
+  });
+
   it('holds over two workers together, also after a time in which nothing was sent', async () => {
     const rate = 10;
     await using receiver = await startReceiver();

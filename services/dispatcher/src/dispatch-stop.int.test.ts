@@ -77,14 +77,14 @@ describe('first attempts', () => {
     const subscriber = await bench.subscribe(receiver, { concurrency: 2 });
     const ended = attempt(1, { outcome: 'rejected', statusCode: 503, leaseEnd: 'settled' });
     const tried = { tried: true, attemptCount: 1, failures: 1, attempts: [ended] };
-    const retries = await bench.owe(subscriber, 120, tried);
+    const retries = await bench.owe(subscriber, 40, tried);
     const dueAt = bench.connections.clock.now();
-    const fresh = await bench.owe(subscriber, 10, { dueAt });
+    const fresh = await bench.owe(subscriber, 6, { dueAt });
     await bench.worker('worker-1').command([...retries, ...fresh]);
     await bench.all([...retries, ...fresh], 'delivered');
     const order = receiver.requests.map(({ headers }) => headers['idempotency-key']);
     const last = Math.max(...fresh.map(({ _id }) => order.indexOf(_id)));
-    expect(last).toBeLessThan(40);
+    expect(last).toBeLessThan(25);
     expect(
       order.slice(0, last).filter((key) => retries.some(({ _id }) => _id === key)).length,
     ).toBeGreaterThan(5);

@@ -16,6 +16,8 @@ import type { Settler } from './settler.ts';
 export const MAX_IN_FLIGHT = 2_000;
 /** When a lane that was held back asks again, in milliseconds: after what it was told, or when others may be done. */
 const RETRY_MS = { least: 20, unknown: 250, most: 2_000 };
+/** How long free slots wait for more to become free, so that rows come in batches, in milliseconds. */
+const BATCH_WITHIN_MS = 1_000;
 
 export interface DispatchDeps {
   readonly leases: LeaseStore;
@@ -46,7 +48,7 @@ export class Dispatch {
   readonly #inFlight = new Map<DeliveryRow, Promise<void>>();
   /** Claims being made: each may become requests under way. */
   readonly #claiming = new Set<Promise<void>>();
-  readonly #retries = new Map<Lane, NodeJS.Timeout>();
+  readonly #retries = new Map<Lane, { readonly timer: NodeJS.Timeout; readonly at: number }>();
   readonly #aborting = new AbortController();
   #renewing: NodeJS.Timeout | undefined;
   #stopping = false;
@@ -94,7 +96,7 @@ export class Dispatch {
   /** Stops claiming, waits for requests under way, takes back what is not done by then. */
   async stop(graceMs: number): Promise<void> {
     this.#stopping = true;
-    for (const timer of this.#retries.values()) clearTimeout(timer);
+    for (const { timer } of this.#retries.values()) clearTimeout(timer);
     const timer = setTimeout(() => this.#aborting.abort(), graceMs);
     while (this.#claiming.size + this.#inFlight.size > 0)
       await Promise.allSettled([...this.#claiming, ...this.#inFlight.values()]);
@@ -216,9 +218,17 @@ export class Dispatch {
     if (rows.length > 0) await this.offer(new Map([[subscriberId, rows]]));
   }
 
-  /** Fetches rows that were left when no slot was free. A failure leaves them to the tick. */
-  #refill(lane: Lane): void {
-    if (this.#stopping || !lane.beginRefill()) return;
+  /**
+   * Fetches rows that were left when no slot was free. A failure leaves them to the tick.
+   *
+   * @param batch whether to wait, for a while, until enough slots are free to fetch many.
+   */
+  #refill(lane: Lane, batch = true): void {
+    if (this.#stopping) return;
+    if (!lane.beginRefill(batch)) {
+      if (lane.waiting && lane.free > 0) this.#retryLater(lane, BATCH_WITHIN_MS);
+      return;
+    }
     this.#fetchRows(lane).then(
       (more) => {
         lane.endRefill(more);
@@ -251,19 +261,24 @@ export class Dispatch {
     return rows.length === room;
   }
 
-  #retryLater(lane: Lane): void {
-    if (this.#stopping || this.#retries.has(lane)) return;
-    const told = lane.retryIn(performance.now());
-    const pause = told > 0 ? Math.min(Math.max(told, RETRY_MS.least), RETRY_MS.most) : RETRY_MS.unknown;
+  /** @param unlessToldMs when, if nobody can tell how long the lane is held back. */
+  #retryLater(lane: Lane, unlessToldMs = RETRY_MS.unknown): void {
+    if (this.#stopping) return;
+    const now = performance.now();
+    const told = lane.retryIn(now);
+    const pause = told > 0 ? Math.min(Math.max(told, RETRY_MS.least), RETRY_MS.most) : unlessToldMs;
+    const planned = this.#retries.get(lane);
+    if (planned && planned.at <= now + pause) return;
+    clearTimeout(planned?.timer);
     const timer = setTimeout(() => {
       this.#retries.delete(lane);
-      this.#refill(lane);
+      this.#refill(lane, false);
     }, pause);
-    this.#retries.set(lane, timer);
+    this.#retries.set(lane, { timer, at: now + pause });
   }
 
   #refillAll(waiting: Iterable<Lane>): void {
-    for (const lane of waiting) this.#refill(lane);
+    for (const lane of waiting) this.#refill(lane, false);
   }
 
   async #cancel(subscriberId: string): Promise<void> {

@@ -1,4 +1,4 @@
-import type { z } from 'zod';
+import { z } from 'zod';
 import { deliveryDeadLetter } from './dead-letter.ts';
 import { deliveryCommand } from './delivery-command.ts';
 import { retentionTick } from './retention-tick.ts';
@@ -64,3 +64,19 @@ export type MessageOf<Name extends TopicName> = z.output<(typeof TOPICS)[Name]['
 export const RAW_TOPICS = [
   { name: 'shipment.status-events.dead-letters', partitions: 3, retentionMs: 30 * DAY_MS },
 ] as const;
+
+/**
+ * The JSON Schema that is registered for a topic. Draft 7 is what Confluent's serializers and Apicurio's compatibility
+ * rules both read. Objects are closed, so that a later release may add an optional field and stay BACKWARD compatible.
+ */
+export function jsonSchemaOf(name: TopicName): object {
+  const schema = z.toJSONSchema(TOPICS[name].schema, {
+    target: 'draft-7',
+    io: 'input',
+    unrepresentable: 'any',
+    override: ({ jsonSchema }) => {
+      if (jsonSchema.properties) jsonSchema.additionalProperties = false;
+    },
+  });
+  return { ...schema, title: TOPICS[name].name };
+}

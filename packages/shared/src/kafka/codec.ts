@@ -1,11 +1,13 @@
 import { COMPATIBILITY, SchemaRegistry, SchemaType } from '@kafkajs/confluent-schema-registry';
 import { z } from 'zod';
 import type { DeadLetterReason } from '../contracts/dead-letter.ts';
-import { type MessageOf, TOPICS, type TopicName } from '../contracts/topics.ts';
+import { jsonSchemaOf, type MessageOf, TOPICS, type TopicName } from '../contracts/topics.ts';
 
 /** Magic byte 0, then the schema id as a big-endian 32-bit integer. */
 const PREFIX_BYTES = 5;
 const REQUEST_TIMEOUT_MS = 5_000;
+/** For one schema at the start of a process, when the registry may be starting too. */
+const START_TIMEOUT_MS = 15_000;
 
 export type Decoded<T> =
   | { readonly ok: true; readonly value: T }
@@ -50,10 +52,8 @@ export class Codec {
   async registerSchemas(): Promise<void> {
     for (const [name, { name: topic }] of Object.entries(TOPICS)) {
       const schema = { type: SchemaType.JSON, schema: schemaText(name as TopicName) } as const;
-      await this.#registry.register(schema, {
-        subject: `${topic}-value`,
-        compatibility: COMPATIBILITY.BACKWARD,
-      });
+      const options = { subject: `${topic}-value`, compatibility: COMPATIBILITY.BACKWARD };
+      await inTime(this.#registry.register(schema, options));
     }
   }
 
@@ -61,10 +61,8 @@ export class Codec {
   async loadSchemas(names: readonly TopicName[]): Promise<void> {
     for (const name of names) {
       const schema = { type: SchemaType.JSON, schema: schemaText(name) } as const;
-      this.#ownIds.set(
-        name,
-        await this.#registry.getRegistryIdBySchema(`${TOPICS[name].name}-value`, schema),
-      );
+      const id = this.#registry.getRegistryIdBySchema(`${TOPICS[name].name}-value`, schema);
+      this.#ownIds.set(name, await inTime(id));
     }
   }
 
@@ -163,14 +161,20 @@ export class Codec {
   }
 }
 
-/** Draft 7 is what Confluent's serializers and Apicurio's compatibility rules both read. */
 function schemaText(name: TopicName): string {
-  const schema = z.toJSONSchema(TOPICS[name].schema, {
-    target: 'draft-7',
-    io: 'input',
-    unrepresentable: 'any',
-  });
-  return JSON.stringify({ ...schema, title: TOPICS[name].name });
+  return JSON.stringify(jsonSchemaOf(name));
+}
+
+/** The registry's client has no time limit of its own, and a service that waits for ever does not even fail. */
+async function inTime<T>(request: Promise<T>): Promise<T> {
+  const { promise, reject } = Promise.withResolvers<never>();
+  const fault = new Error(`no answer within ${START_TIMEOUT_MS} ms`);
+  const timer = setTimeout(() => reject(new RegistryUnavailableError(fault)), START_TIMEOUT_MS);
+  try {
+    return await Promise.race([request, promise]);
+  } finally {
+    clearTimeout(timer);
+  }
 }
 
 /** @throws an error that, unlike the parser's, does not quote the value: details go into logs and headers. */

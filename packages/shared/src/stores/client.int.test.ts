@@ -35,7 +35,8 @@ afterAll(async () => {
 describe('a connection', () => {
   it('is to the database that its address names, or to that of the product', async () => {
     const unnamed = await connectDatabase(MONGODB_URI, 'test');
-    expect([cutOff.db.databaseName, unnamed.db.databaseName]).toEqual([own.db.databaseName, 'waybill']);
+    const named = new URL(own.uri).pathname.slice(1);
+    expect([cutOff.db.databaseName, unnamed.db.databaseName]).toEqual([named, 'waybill']);
     await unnamed.close();
   });
 

@@ -75,7 +75,9 @@ export interface Hold {
   readonly dueInMs: number;
 }
 
-export interface ChainEnd {
+type Chain = Pick<DeliveryRow, 'shipmentId' | 'subscriberId'>;
+
+export interface ChainEnd extends Chain {
   readonly chain: number;
   readonly eventVersion: number;
   /** Every version in the chain. */
@@ -162,7 +164,7 @@ export class DeliveryStore {
   /** The end of each chain of some shipments: the last version made for each subscriber. Index: `identity`. */
   async chainEnds(shipmentIds: readonly string[]): Promise<Map<string, ChainEnd>> {
     const ends = await this.#deliveries
-      .aggregate<ChainEnd & { _id: { shipmentId: string; subscriberId: string } }>([
+      .aggregate<Omit<ChainEnd, keyof Chain> & { _id: Chain }>([
         { $match: { shipmentId: { $in: shipmentIds } } },
         {
           $group: {
@@ -176,7 +178,9 @@ export class DeliveryStore {
         { $project: { versions: 1, chain: '$end.chain', eventVersion: '$end.eventVersion' } },
       ])
       .toArray();
-    return new Map(ends.map(({ _id, ...end }) => [chainOf(_id.shipmentId, _id.subscriberId), end]));
+    return new Map(
+      ends.map(({ _id, ...end }) => [chainOf(_id.shipmentId, _id.subscriberId), { ..._id, ...end }]),
+    );
   }
 
   /** After fan-out's commands are in Kafka. Rows a dispatcher has claimed meanwhile are left alone. */
@@ -379,16 +383,25 @@ export class DeliveryStore {
   async trim(row: Pick<DeliveryRow, '_id' | 'attempts'>): Promise<void> {
     if (row.attempts.length <= MAX_ATTEMPTS_IN_ROW) return;
     const current = await this.#deliveries.findOne({ _id: row._id });
-    const kept = current?.attempts.slice(-MAX_ATTEMPTS_IN_ROW / 2) ?? [];
-    const from = kept[0];
-    const old = current?.attempts.slice(0, -kept.length) ?? [];
-    if (!current || !from || !old[0] || old.some((attempt) => attempt.outcome === null)) return;
-    const transitions = current.transitions.filter((entry) => entry.at < from.claimedAt);
+    if (!current || current.attempts.length <= MAX_ATTEMPTS_IN_ROW) return;
+    const from = current.attempts.at(-MAX_ATTEMPTS_IN_ROW / 2);
+    const old = current.attempts.slice(0, -MAX_ATTEMPTS_IN_ROW / 2);
+    if (!from || !old[0] || old.some((attempt) => attempt.outcome === null)) return;
     const _id = `${row._id}/${old[0].number}`;
+    const transitions = current.transitions.filter((entry) => entry.at < from.claimedAt);
     await insertMissing(this.#archive, [{ _id, deliveryId: row._id, attempts: old, transitions }]);
+    await this.#dropArchived(current, _id);
+  }
+
+  /** What is in the archive may leave the row, no more: another call may have put less there than this one would. */
+  async #dropArchived({ _id, attempts }: DeliveryRow, archiveId: string): Promise<void> {
+    const archived = await this.#archive.findOne({ _id: archiveId });
+    const last = archived?.attempts.at(-1)?.number ?? 0;
+    const next = attempts.find(({ number }) => number > last);
+    if (!archived || !next) return;
     await this.#deliveries.updateOne(
-      { _id: row._id },
-      { $pull: { attempts: { number: { $lt: from.number } }, transitions: { at: { $lt: from.claimedAt } } } },
+      { _id },
+      { $pull: { attempts: { number: { $lte: last } }, transitions: { at: { $lt: next.claimedAt } } } },
     );
   }
 

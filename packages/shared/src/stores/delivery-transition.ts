@@ -50,7 +50,8 @@ export function transition(name: TransitionName, options: TransitionOptions): Do
   const { to, fenced } = TRANSITIONS[name];
   const { cause, reason = null, dueInMs, set = {} } = options;
   const entry = {
-    at: '$$NOW',
+    // An update's time is that of its beginning; one that had to wait follows what it waited for all the same.
+    at: { $max: ['$$NOW', { $last: '$transitions.at' }] },
     from: '$state',
     to: literal(to),
     cause: literal(cause),

@@ -94,6 +94,12 @@ describe('a breaker', () => {
     expect(await bench.slots('before', 'b', 'a', 'b')).toEqual([0, 1, 0]);
   });
 
+  it('lets no probe out while requests from before are under way', async () => {
+    await trip('busy', 1);
+    expect((await bench.ask('busy', 'first', { inUse: 3 })).slots).toBe(1);
+    expect((await bench.ask('busy', 'other')).slots).toBe(0);
+  });
+
   it('pauses twice as long each time, up to a limit', async () => {
     await bench.ask('doubling', 'a');
     const pauses: number[] = [];
@@ -134,6 +140,9 @@ describe('subscribers to whom nothing may be sent', () => {
     const at = async (ms: number) =>
       (await bench.store.blockedAt(bench.inMs(ms))).filter((id) => ['t', 'o', 'free'].includes(id)).sort();
     expect(await at(0)).toEqual(['o', 't']);
+    const some = await bench.store.heldBack(['t', 'free', 'unknown'], bench.inMs(0));
+    expect([...some.keys()]).toEqual(['t']);
+    expect(Math.abs((some.get('t') ?? 0) - 60_000)).toBeLessThan(1_000);
     expect(await at(30_000)).toEqual(['t']);
     expect(await at(61_000)).toEqual([]);
   });

@@ -74,6 +74,14 @@ describe('slots', () => {
     expect((await bench.ask('changed', 'a', { want: 3, concurrency: 3 })).slots).toBe(3);
   });
 
+  it('that requests still use go to nobody else, although their holder has fewer now', async () => {
+    await bench.slots('in use', 'a', 'b');
+    expect((await bench.ask('in use', 'a', { inUse: 10 })).slots).toBe(6);
+    expect((await bench.ask('in use', 'b')).slots).toBe(2);
+    expect((await bench.ask('in use', 'a', { inUse: 5 })).slots).toBe(6);
+    expect((await bench.ask('in use', 'b')).slots).toBe(6);
+  });
+
   it('of many subscribers are asked for and given back together, each on its own', async () => {
     await bench.ask('many-1', 'other');
     const request = { want: 2, inUse: 0, sends: 1, concurrency: 2, ratePerSecond: undefined };

@@ -137,6 +137,12 @@ describe('an attempt is concluded', () => {
     const attempts = [attempt(before(71.999 * HOUR)), attempt(NOW)];
     expect(conclude(response(500), row(attempts), policy(), NOW, 0).closeReason).toBe('time_exhausted');
   });
+
+  it('with dead when that is too late, also when the first attempts are in the archive', () => {
+    const kept = [attempt(before(HOUR), { number: 41 }), attempt(NOW, { number: 42 })];
+    const trimmed = row(kept, { failures: 0, createdAt: before(71.999 * HOUR) });
+    expect(conclude(response(429, '60'), trimmed, policy(), NOW, 0).closeReason).toBe('time_exhausted');
+  });
 });
 
 describe('the wait before the next attempt', () => {

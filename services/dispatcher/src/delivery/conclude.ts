@@ -61,7 +61,7 @@ export function conclude(
   if (verdict.next === 'dead') return { ...seen, transition: 'bury', closeReason: reason };
 
   const failures = row.failures + (counts ? 1 : 0);
-  const since = row.replayedAt ?? row.attempts[0]?.claimedAt ?? now;
+  const since = row.replayedAt ?? firstClaim(row) ?? now;
   const tries = row.attempts.filter(({ claimedAt }) => claimedAt >= since).length;
   const next = nextAttemptDelay({
     failures,
@@ -74,4 +74,9 @@ export function conclude(
   });
   if (typeof next === 'string') return { ...seen, transition: 'bury', closeReason: next };
   return { ...seen, transition: 'retry', retryInMs: next.delayMs, closeReason: reason };
+}
+
+/** When the first attempt began; when that is in the archive by now, when the row was made. */
+function firstClaim({ attempts: [first], createdAt }: DeliveryRow): Date | undefined {
+  return first && first.number > 1 ? createdAt : first?.claimedAt;
 }

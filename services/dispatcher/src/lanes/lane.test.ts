@@ -5,9 +5,13 @@ import { Lane } from './lane.ts';
 const NOW = 1_000;
 const UNTIL = 6_000;
 
+function grantOf(slots: number, fields: Partial<LaneGrant> = {}): LaneGrant {
+  return { slots, tokens: null, shared: false, probe: false, retryInMs: null, ...fields };
+}
+
 function granted(slots: number, fields: Partial<LaneGrant> = {}): Lane {
   const lane = new Lane('clinic-a');
-  lane.grant({ slots, tokens: null, shared: false, probe: false, retryInMs: null, ...fields }, UNTIL, NOW);
+  lane.grant(grantOf(slots, fields), UNTIL, NOW);
   return lane;
 }
 
@@ -36,7 +40,7 @@ describe('the slots of a lane', () => {
 
   it('are none, not fewer, when less is granted now than are under way', () => {
     const lane = laneWith(4);
-    lane.grant({ slots: 2, tokens: null, shared: true, probe: false, retryInMs: null }, UNTIL, NOW);
+    lane.grant(grantOf(2, { shared: true }), UNTIL, NOW);
     expect(lane.reserve(1, NOW)).toBe(0);
     lane.release(3, false);
     expect(lane.reserve(9, NOW)).toBe(1);
@@ -52,7 +56,69 @@ describe('the slots of a lane', () => {
   });
 });
 
+describe('sends that a rate lets begin', () => {
+  it('are void after a moment, so that none are saved up', () => {
+    const lane = granted(10, { tokens: 3 });
+    expect(lane.reserve(1, NOW + 49)).toBe(1);
+    expect(lane.reserve(1, NOW + 50)).toBe(0);
+    lane.grant(grantOf(10, { tokens: 2 }), UNTIL, NOW + 60);
+    expect(lane.reserve(9, NOW + 60)).toBe(2);
+  });
+
+  it('say when to ask again once they are used up, not before', () => {
+    const lane = granted(10, { tokens: 1, retryInMs: 300 });
+    expect(lane.retryIn(NOW)).toBe(0);
+    lane.reserve(1, NOW);
+    expect(lane.retryIn(NOW + 100)).toBe(200);
+    expect(lane.needsGrant(1, 10, NOW + 299)).toBe(false);
+    expect(lane.needsGrant(1, 10, NOW + 300)).toBe(true);
+  });
+
+  it('are not asked for by who only wants slots', () => {
+    expect(granted(10, { tokens: 0 }).needsGrant(5, 10, NOW, 0)).toBe(false);
+    expect(granted(10, { tokens: 0 }).needsGrant(5, 10, NOW, 1)).toBe(true);
+  });
+});
+
 describe('asking for a grant', () => {
+  it('is for room to grow, not for everything', () => {
+    expect(new Lane('clinic-a').ask(3, 10)).toEqual({ inUse: 0, want: 6 });
+    expect(laneWith(4).ask(1, 32)).toEqual({ inUse: 4, want: 10 });
+    expect(laneWith(4).ask(9, 12)).toEqual({ inUse: 4, want: 12 });
+  });
+
+  it('lets nothing begin beyond what is under way until the answer is there, or a later one', () => {
+    const lane = laneWith(2);
+    lane.ask(1, 4);
+    expect(lane.reserve(1, NOW)).toBe(0);
+    lane.release(1, false);
+    expect(lane.reserve(9, NOW)).toBe(1);
+    lane.forgetGrant();
+    expect(lane.reserve(1, NOW)).toBe(0);
+    lane.ask(1, 4);
+    lane.grant(grantOf(4), UNTIL, NOW);
+    expect(lane.reserve(9, NOW)).toBe(2);
+  });
+
+  it('may be done again at once when it was given all it wanted, later when others hold the rest', () => {
+    for (const [slots, again] of [
+      [2, true],
+      [1, false],
+    ] as const) {
+      const lane = new Lane('clinic-a');
+      lane.ask(1, 8);
+      lane.grant(grantOf(slots), UNTIL, NOW);
+      expect(lane.needsGrant(3, 8, NOW)).toBe(again);
+    }
+  });
+
+  it('is of no use while the subscriber told another worker to wait', () => {
+    const lane = granted(4);
+    lane.holdBack(NOW + 500);
+    expect([lane.reserve(1, NOW), lane.needsGrant(1, 4, NOW), lane.retryIn(NOW)]).toEqual([0, false, 500]);
+    expect(lane.needsGrant(1, 4, NOW + 500)).toBe(true);
+  });
+
   it('is needed at first, at its end, and when the rate is used up; not while it holds', () => {
     expect(new Lane('clinic-a').needsGrant(1, 4, NOW)).toBe(true);
     expect(granted(4).needsGrant(9, 4, NOW)).toBe(false);
@@ -87,6 +153,14 @@ describe('fetching what waits', () => {
     expect(lane.beginRefill()).toBe(false);
     lane.release(1, false);
     expect(lane.beginRefill()).toBe(true);
+  });
+
+  it('is begun with any slot free, when they have been free for long', () => {
+    const lane = laneWith(4);
+    lane.leaveWaiting();
+    expect(lane.beginRefill(false)).toBe(false);
+    lane.release(1, false);
+    expect(lane.beginRefill(false)).toBe(true);
   });
 
   it('is begun with the only slot free, for a subscriber that takes one at a time', () => {

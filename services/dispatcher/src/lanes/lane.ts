@@ -142,11 +142,14 @@ export class Lane {
   }
 
   /**
-   * Whether it is time to fetch waiting rows: when half the slots are free, so that rows come in batches and the rest
-   * keeps the subscriber busy meanwhile. One fetch at a time.
+   * Whether it is time to fetch waiting rows. One fetch at a time.
+   *
+   * @param batch whether to wait until half the slots are free, so that rows come in batches and the rest keeps the
+   * subscriber busy meanwhile.
    */
-  beginRefill(): boolean {
-    if (!this.#waiting || this.#refilling || (this.#taken > 0 && this.#taken > this.#slots / 2)) return false;
+  beginRefill(batch = true): boolean {
+    if (!this.#waiting || this.#refilling) return false;
+    if (this.#taken > 0 && (batch ? this.#taken > this.#slots / 2 : this.#taken >= this.#slots)) return false;
     this.#refilling = true;
     this.#waiting = false;
     return true;

@@ -111,12 +111,17 @@ describe('an event that comes in', () => {
     ]);
   });
 
-  it('twice, in one batch or in two, makes the same rows once', async () => {
+  it('twice, in one batch or in two, makes the same rows once, and sends their commands once', async () => {
     const event = statusEvent();
     await fanOut([event, event]);
     const once = await rowsOf(event);
     expect(await fanOut([event])).toEqual([]);
     expect(await rowsOf(event)).toEqual(once);
+    // Of the same key, so they come after whatever was sent before.
+    await fanOut([{ ...event, eventVersion: 2 }]);
+    const sent = await withKey(commands, event.shipmentId, 4);
+    expect(sent).toHaveLength(4);
+    expect(new Set(sent.map(({ value }) => value?.toString())).size).toBe(4);
   });
 
   it('by the API and by Kafka at once makes the same rows once', async () => {

@@ -10,7 +10,12 @@ import {
   type DeliveryStore,
   type NewDelivery,
 } from '@waybill/shared/stores/deliveries';
-import type { NotSent, StatusEventRow, StatusEventStore } from '@waybill/shared/stores/status-events';
+import {
+  type NotSent,
+  type StatusEventRow,
+  type StatusEventStore,
+  statusEventId,
+} from '@waybill/shared/stores/status-events';
 import type { SubscriberRow, SubscriberStore } from '@waybill/shared/stores/subscribers';
 import { eventRow } from '../events/event-row.ts';
 import { commandFor } from '../ticks/command.ts';
@@ -69,7 +74,10 @@ export function onStatusEvents(deps: FanOutDeps): BatchHandler<'statusEvents'> {
     const runId = `fan-out/${partition}@${firstOffset}`;
     const shipmentIds = new Set([...open.values()].map(({ event }) => event.shipmentId));
     const ends = await deliveries.chainEnds([...shipmentIds]);
-    const plans = [...open.values()].map((item) => plan(item, everybody, ends, namingKey, runId));
+    const made = subscribersWithRows(ends.values());
+    const plans = [...open.values()].map((item) =>
+      plan(item, everybody, made.get(item.row._id) ?? [], ends, namingKey, runId),
+    );
     const rows = plans.flatMap((planned) => planned.rows);
     const numbered = new Set(everybody.filter(({ delivery }) => delivery.sequence).map((row) => row._id));
     await deliveries.insertMissing(
@@ -97,32 +105,50 @@ export function onStatusEvents(deps: FanOutDeps): BatchHandler<'statusEvents'> {
   };
 }
 
-/** Who gets the event and who does not. Moves the ends of the chains on: the next event of the batch follows this one. */
+/** By event, who has a row of it already. */
+function subscribersWithRows(ends: Iterable<ChainEnd>): Map<string, string[]> {
+  const found = new Map<string, string[]>();
+  for (const { shipmentId, subscriberId, versions } of ends) {
+    for (const version of versions) {
+      const id = statusEventId(shipmentId, version);
+      found.set(id, [...(found.get(id) ?? []), subscriberId]);
+    }
+  }
+  return found;
+}
+
+/**
+ * Who gets the event and who does not. Whoever has a row of it by an earlier try keeps it, whatever was changed about the
+ * subscriber meanwhile. Moves the ends of the chains on: the next event of the batch follows this one.
+ */
 function plan(
   { event, row, traceId }: OpenEvent,
   everybody: readonly SubscriberRow[],
+  made: readonly string[],
   ends: Map<string, ChainEnd>,
   namingKey: Buffer,
   runId: string,
 ): { id: string; rows: NewDelivery[]; notSent: NotSent[] } {
-  const rows: NewDelivery[] = [];
+  const wanted = new Set(made);
   const notSent: NotSent[] = [];
   const { shipmentId, eventVersion, status } = event;
   for (const { _id: subscriberId, filter, enabled } of everybody) {
     const reason = !enabled ? 'disabled' : matches(filter, event) ? null : 'filtered';
-    if (reason) {
-      notSent.push({ subscriberId, reason });
-      continue;
-    }
+    if (reason === null) wanted.add(subscriberId);
+    else if (!wanted.has(subscriberId)) notSent.push({ subscriberId, reason });
+  }
+  const rows = [...wanted].map((subscriberId): NewDelivery => {
     const identity = { shipmentId, subscriberId, eventVersion };
     const chain = chainOf(shipmentId, subscriberId);
     const end = ends.get(chain);
     const link = { previousVersion: end?.eventVersion ?? null, chain: (end?.chain ?? 0) + 1 };
     // A batch that comes again finds its rows made; they stay where they are in the chain.
     const versions = end?.versions ?? [];
-    if (!versions.includes(eventVersion))
-      ends.set(chain, { chain: link.chain, eventVersion, versions: [...versions, eventVersion] });
-    rows.push({ _id: deliveryKey(namingKey, identity), ...identity, ...link, status, runId, traceId });
-  }
+    if (!versions.includes(eventVersion)) {
+      const next = { chain: link.chain, eventVersion, versions: [...versions, eventVersion] };
+      ends.set(chain, { shipmentId, subscriberId, ...next });
+    }
+    return { _id: deliveryKey(namingKey, identity), ...identity, ...link, status, runId, traceId };
+  });
   return { id: row._id, rows, notSent };
 }

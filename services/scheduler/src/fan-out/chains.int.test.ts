@@ -1,0 +1,132 @@
+import { subscriberInput } from '@waybill/shared/contracts/subscriber';
+import type { DeliveryRow } from '@waybill/shared/stores/deliveries';
+import { afterAll, beforeAll, beforeEach, describe, expect, inject, it } from 'vitest';
+import { type Bench, openBench, statusEvent } from '../testing/bench.ts';
+import { onStatusEvents } from './on-status-events.ts';
+
+type Event = ReturnType<typeof statusEvent>;
+let bench: Bench;
+
+beforeAll(async () => {
+  bench = await openBench(inject('engines'));
+});
+
+beforeEach(async () => {
+  const { db } = bench.database;
+  for (const name of ['subscribers', 'deliveries', 'sequences']) await db.collection(name).deleteMany({});
+  await subscribe('plain');
+  await subscribe('numbered', { sequence: true });
+  await subscribe('also-numbered', { sequence: true });
+});
+
+afterAll(() => bench[Symbol.asyncDispose]());
+
+const subscribe = (id: string, delivery: object = {}) =>
+  bench.subscribers.put(id, subscriberInput.parse({ url: 'https://x.example/', delivery }), 'root');
+
+/** A handler of one process takes a batch of a partition. */
+function fanOut(events: readonly Event[], partition = 0) {
+  const { events: store, subscribers, deliveries, namingKey } = bench;
+  const { producer, clock } = bench.connections;
+  const parts = { subscribers, deliveries, producer, clock, namingKey, visibilityMs: 30_000 };
+  const messages = events.map((value, index) => ({ value, offset: String(index), traceId: null }));
+  const topic = 'shipment.status-events';
+  return onStatusEvents({ events: store, ...parts })({ topic, partition, firstOffset: '0', messages });
+}
+
+/** Versions of a new shipment, in this order. */
+function versions(...numbers: number[]): Event[] {
+  const { shipmentId } = statusEvent();
+  return numbers.map((eventVersion) => statusEvent({ shipmentId, eventVersion }));
+}
+
+/** One version of each shipment, then the next of each: as they come when many shipments move at once. */
+const interleaved = (shipments: readonly (readonly Event[])[]) =>
+  (shipments[0] ?? []).flatMap((_, index) => shipments.flatMap((events) => events[index] ?? []));
+
+const rowsOf = async (events: readonly Event[], subscriberId: string): Promise<DeliveryRow[]> => {
+  const rows = await bench.deliveries.ofShipment(events[0]?.shipmentId ?? '', 100);
+  return rows.filter((row) => row.subscriberId === subscriberId).sort((a, b) => a.chain - b.chain);
+};
+
+const linksOf = (rows: readonly DeliveryRow[]) =>
+  rows.map(({ chain, eventVersion, previousVersion }) => [chain, eventVersion, previousVersion]);
+
+const sequencesOf = async (subscriberId: string) => {
+  const { items } = await bench.deliveries.list({ subscriberId, limit: 500 });
+  return items.map(({ sequence }) => sequence ?? 0).sort((a, b) => a - b);
+};
+const oneTo = (count: number) => Array.from({ length: count }, (_, index) => index + 1);
+
+describe('the versions of a shipment', () => {
+  it('are one chain for each subscriber when a partition changes its owner in the middle of a batch', async () => {
+    const shipments = Array.from({ length: 8 }, () => versions(1, 2, 3, 4));
+    const batch = interleaved(shipments);
+    // The new owner begins where the old one did, and gets further.
+    await Promise.all([fanOut(batch.slice(0, 16)), fanOut(batch.slice(0, 8)), fanOut(batch)]);
+    for (const events of shipments) {
+      for (const subscriberId of ['plain', 'numbered']) {
+        expect(linksOf(await rowsOf(events, subscriberId))).toEqual([
+          [1, 1, null],
+          [2, 2, 1],
+          [3, 3, 2],
+          [4, 4, 3],
+        ]);
+      }
+    }
+    const all = oneTo(batch.length);
+    expect([await sequencesOf('numbered'), await sequencesOf('also-numbered')]).toEqual([all, all]);
+  });
+
+  it('are numbered in the order of the chain, across batches', async () => {
+    const events = versions(3, 1, 9, 4);
+    await fanOut(events.slice(0, 2));
+    await fanOut(events.slice(1));
+    const rows = await rowsOf(events, 'numbered');
+    expect(rows.map(({ eventVersion, sequence }) => [eventVersion, sequence])).toEqual([
+      [3, 1],
+      [1, 2],
+      [9, 3],
+      [4, 4],
+    ]);
+  });
+
+  it('go on from the last one made, whoever takes the next batch', async () => {
+    const events = versions(1, 2, 3);
+    await fanOut(events.slice(0, 2));
+    await subscribe('late');
+    await fanOut(events.slice(2));
+    expect(linksOf(await rowsOf(events, 'plain')).at(-1)).toEqual([3, 3, 2]);
+    expect(linksOf(await rowsOf(events, 'late'))).toEqual([[1, 3, null]]);
+  });
+});
+
+describe('running numbers', () => {
+  it('have no gap and none twice, whatever many owners of different partitions do at once', async () => {
+    const partitions = Array.from({ length: 5 }, () => Array.from({ length: 12 }, () => statusEvent()));
+    await Promise.all(partitions.flatMap((events, index) => [fanOut(events, index), fanOut(events, index)]));
+    expect(await sequencesOf('numbered')).toEqual(oneTo(60));
+    const events = partitions.flat();
+    for (const [index, event] of events.entries()) {
+      const rows = await bench.deliveries.ofShipment(event.shipmentId, 10);
+      expect([index, rows.length]).toEqual([index, 3]);
+    }
+    expect((await bench.deliveries.list({ subscriberId: 'plain', limit: 500 })).items).not.toContainEqual(
+      expect.objectContaining({ sequence: expect.anything() }),
+    );
+  });
+
+  it('are kept by deliveries that are there, when somebody starts or stops to ask for numbers', async () => {
+    const first = versions(1);
+    await fanOut(first);
+    await subscribe('numbered', { sequence: false });
+    await subscribe('plain', { sequence: true });
+    const more = versions(1);
+    await fanOut([...first, ...more]);
+    expect(await sequencesOf('numbered')).toEqual([0, 1]);
+    expect(await sequencesOf('plain')).toEqual([0, 1]);
+    await subscribe('numbered', { sequence: true });
+    await fanOut(versions(1));
+    expect(await sequencesOf('numbered')).toEqual([0, 1, 2]);
+  });
+});
