@@ -64,6 +64,11 @@ export function isRunning(pid: number, startedAt: string): boolean {
   return stat !== undefined && stat.startedAt === startedAt && stat.state !== 'Z' && stat.state !== 'X';
 }
 
+/** When a process began, which tells it from a later one with its pid; undefined when it is gone. Linux only. */
+export function startOf(pid: number): string | undefined {
+  return readStat(pid)?.startedAt;
+}
+
 function readProcess(pid: number): ProcessEntry | undefined {
   const stat = readStat(pid);
   if (stat === undefined) return undefined;

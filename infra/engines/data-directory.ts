@@ -2,6 +2,7 @@ import { mkdir, mkdtemp, readFile, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join, resolve } from 'node:path';
 import { setTimeout as delay } from 'node:timers/promises';
+import { isRunning, startOf } from './ancestors.ts';
 import { launcherTether } from './tether.ts';
 
 /** What a killed launcher's tether may take to end the engines that still write there. */
@@ -40,30 +41,44 @@ export async function openDataDirectory(wanted: string | undefined): Promise<Dat
   await mkdir(path, { recursive: true });
   const ownerFile = join(path, OWNER_FILE);
   await awaitHandover(path, ownerFile);
-  await writeFile(ownerFile, JSON.stringify({ launcher: process.pid, tether: tether.pid }));
+  await writeFile(ownerFile, JSON.stringify({ launcher: ownerOf(process.pid), tether: ownerOf(tether.pid) }));
   return { path, kept: true, close: () => rm(ownerFile, { force: true }) };
 }
 
 async function awaitHandover(path: string, ownerFile: string): Promise<void> {
   const deadline = Date.now() + HANDOVER_MS;
   while (true) {
-    const owner: { launcher?: number; tether?: number } = await readFile(ownerFile, 'utf8')
+    const owner: { launcher?: Owner; tether?: Owner } = await readFile(ownerFile, 'utf8')
       .then((text) => JSON.parse(text))
       .catch(() => ({}));
     // The owner file of a process that was killed outlives it; its pid may be this process's by now.
-    const launcher = owner.launcher !== process.pid && isAlive(owner.launcher);
+    const launcher = owner.launcher?.pid !== process.pid && isAlive(owner.launcher);
     if (launcher || Date.now() > deadline) {
-      throw new Error(`${path} is in use by another launcher (pid ${owner.launcher})`);
+      const pid = owner.launcher?.pid;
+      throw new Error(
+        `${path} is in use by another launcher (pid ${pid}); if it is not, remove ${ownerFile}`,
+      );
     }
     if (!isAlive(owner.tether)) return;
     await delay(POLL_MS);
   }
 }
 
-function isAlive(pid: number | undefined): boolean {
-  if (pid === undefined) return false;
+/** A process, so that a later one with its pid is not taken for it. Where the start is not known, the pid must do. */
+interface Owner {
+  readonly pid: number;
+  readonly startedAt?: string | undefined;
+}
+
+function ownerOf(pid: number | undefined): Owner | undefined {
+  return pid === undefined ? undefined : { pid, startedAt: startOf(pid) };
+}
+
+function isAlive(owner: Owner | undefined): boolean {
+  if (owner === undefined) return false;
+  if (owner.startedAt !== undefined) return isRunning(owner.pid, owner.startedAt);
   try {
-    return process.kill(pid, 0);
+    return process.kill(owner.pid, 0);
   } catch {
     return false;
   }

@@ -1,3 +1,4 @@
+import { ConfigurationError } from '@waybill/shared/config/environment';
 import { openDataDirectory } from './data-directory.ts';
 import { startEmbedded } from './embedded.ts';
 import type { StartedEngine, StartedEngines } from './engine-set.ts';
@@ -93,7 +94,7 @@ export async function startEngines(options: StartEnginesOptions): Promise<Engine
 function engineKind({ WAYBILL_ENGINES: kind = '' }: NodeJS.ProcessEnv): 'embedded' | 'docker' {
   if (kind === 'docker') return 'docker';
   if (kind === '' || kind === 'embedded') return 'embedded';
-  throw new Error(`WAYBILL_ENGINES must be "embedded" or "docker", not "${kind}"`);
+  throw new ConfigurationError([`WAYBILL_ENGINES must be "embedded" or "docker", not "${kind}"`]);
 }
 
 function withPid<Address extends object>(

@@ -1,3 +1,4 @@
+import { ConfigurationError } from '@waybill/shared/config/environment';
 import { parseStackCommand, USAGE, UsageError } from './options.ts';
 import { ConfigurationFaultError, EXIT_CONFIGURATION } from './service-process.ts';
 import { type Stack, startStack } from './start.ts';
@@ -20,7 +21,8 @@ try {
     process.exitCode = EXIT_USAGE;
   } else {
     progress(error instanceof Error ? error.message : String(error));
-    process.exitCode = error instanceof ConfigurationFaultError ? EXIT_CONFIGURATION : 1;
+    const configuration = error instanceof ConfigurationFaultError || error instanceof ConfigurationError;
+    process.exitCode = configuration ? EXIT_CONFIGURATION : 1;
   }
 }
 

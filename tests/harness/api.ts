@@ -30,6 +30,9 @@ interface AttemptView {
   claimedAt: string;
   leftAt: string | null;
   endedAt: string | null;
+  leaseUntil: string;
+  /** What the worker reported when it had lost the lease. */
+  late?: { outcome: string; reason: string | null; statusCode: number | null };
 }
 
 export interface Delivery {
@@ -65,6 +68,8 @@ export interface SubscriberInput {
     maxAttempts?: number;
     backoff?: { initialMs: number; maxMs?: number; jitter?: number };
     concurrency?: number;
+    ordering?: 'none' | 'latest' | 'strict';
+    sequence?: boolean;
   };
 }
 

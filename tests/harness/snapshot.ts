@@ -1,7 +1,7 @@
-import type { DeliveryRow } from '@waybill/shared/stores/deliveries';
+import type { ArchiveRow, DeliveryRow } from '@waybill/shared/stores/deliveries';
 import type { StatusEventRow } from '@waybill/shared/stores/status-events';
 import type { SubscriberRow } from '@waybill/shared/stores/subscribers';
-import type { Db } from 'mongodb';
+import { BSON, type Db } from 'mongodb';
 import type { Endpoint, LoggedRequest } from './endpoint.ts';
 
 /** One rule that does not hold, and for what. */
@@ -32,11 +32,14 @@ export interface Promised {
 export interface Snapshot {
   readonly events: readonly StatusEventRow[];
   readonly subscribers: readonly SubscriberRow[];
+  /** With their whole history, also what was moved out of them. */
   readonly deliveries: readonly DeliveryRow[];
   readonly requests: readonly WireRequest[];
   /** Subscribers as they were, of versions that were replaced, as far as somebody noted them. */
   readonly formerSubscribers?: readonly SubscriberRow[];
   readonly promises?: readonly Promised[];
+  /** How large each document is in the database, by id. */
+  readonly documentBytes?: ReadonlyMap<string, number>;
 }
 
 export interface CheckOptions {
@@ -53,10 +56,34 @@ export async function takeSnapshot(db: Db, endpoints: Iterable<Endpoint>): Promi
   const requests = [...endpoints].flatMap(({ receiver, log }) =>
     log().map((request) => ({ ...request, address: receiver.authority + request.path })),
   );
-  const [events, subscribers, deliveries] = await Promise.all([
+  const [events, subscribers, deliveries, archive] = await Promise.all([
     db.collection<StatusEventRow>('status_events').find().toArray(),
     db.collection<SubscriberRow>('subscribers').find().toArray(),
     db.collection<DeliveryRow>('deliveries').find().toArray(),
+    db.collection<ArchiveRow>('delivery_archive').find().toArray(),
   ]);
-  return { events, subscribers, deliveries, requests };
+  const documents = [...events, ...subscribers, ...deliveries, ...archive];
+  const archived = Map.groupBy(archive, ({ deliveryId }) => deliveryId);
+  return {
+    events,
+    subscribers,
+    deliveries: deliveries.map((row) => whole(row, archived.get(row._id) ?? [])),
+    requests,
+    documentBytes: new Map(documents.map((row) => [row._id, BSON.calculateObjectSize(row)])),
+  };
 }
+
+/** A crash while history is moved leaves it in both places. */
+function whole(row: DeliveryRow, archived: readonly ArchiveRow[]): DeliveryRow {
+  if (archived.length === 0) return row;
+  const parts = [...archived.toSorted((a, b) => firstOf(a) - firstOf(b)), row];
+  const attempts = new Map(
+    parts.flatMap((part) => part.attempts.map((attempt) => [attempt.number, attempt])),
+  );
+  const transitions = new Map(
+    parts.flatMap((part) => part.transitions.map((entry) => [JSON.stringify(entry), entry])),
+  );
+  return { ...row, attempts: [...attempts.values()], transitions: [...transitions.values()] };
+}
+
+const firstOf = ({ attempts }: ArchiveRow): number => attempts[0]?.number ?? 0;

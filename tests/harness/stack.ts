@@ -55,8 +55,14 @@ export interface TestStack extends AsyncDisposable {
   metric(service: ServiceName, name: string): Promise<number>;
   /** Of the first process of a service. */
   pid(service: ServiceName): number;
+  /** Of every process of a service. */
+  pids(service: ServiceName): readonly number[];
   /** SIGKILL. The service is started again. */
   kill(service: ServiceName, pid: number): void;
+  /** SIGSTOP: the process does nothing and does not know. */
+  pause(service: ServiceName, pid: number): void;
+  /** SIGCONT, unless it was killed meanwhile. */
+  resume(service: ServiceName, pid: number): void;
   /** SIGTERM to every process of a service; resolves when they have been started again and are ready. */
   restart(service: ServiceName): Promise<void>;
 }
@@ -139,9 +145,17 @@ export async function startTestStack(options: TestStackOptions = {}): Promise<Te
       return (await Promise.all(pages)).reduce((sum, value) => sum + value, 0);
     },
     pid: (service) => pids(service)[0] ?? 0,
+    pids,
     kill(service, pid) {
       expect(pids(service)).toContain(pid);
       process.kill(pid, 'SIGKILL');
+    },
+    pause(service, pid) {
+      expect(pids(service)).toContain(pid);
+      process.kill(pid, 'SIGSTOP');
+    },
+    resume(service, pid) {
+      stack.signal(service, pids(service).indexOf(pid), 'SIGCONT');
     },
     async restart(service) {
       const before = pids(service);
@@ -152,6 +166,10 @@ export async function startTestStack(options: TestStackOptions = {}): Promise<Te
       }, 30_000);
     },
     async [Symbol.asyncDispose]() {
+      // One that is paused would not hear that it has to stop.
+      for (const service of ['scheduler', 'dispatcher'] as const) {
+        for (const index of pids(service).keys()) stack.signal(service, index, 'SIGCONT');
+      }
       await disposal.disposeAsync();
       await Promise.all(endpoints.map(({ receiver }) => receiver.close()));
     },

@@ -9,30 +9,35 @@ import type { World } from './world.ts';
  * Messages of a partition go to one consumer at a time. One that is paused loses its partition and does not know: it goes
  * on later, beside the next one.
  */
-export async function fanOut(world: World, by: number, hand: Hand, then: 'commit' | 'again'): Promise<void> {
+export async function fanOut(world: World, by: number, hand: Hand, after: 'commit' | 'again'): Promise<void> {
   const { fanOut: handle, process } = world.scheduler(by);
   await world.partition.own(process, async () => {
-    const refusals = await handOver(world.events, hand, then, handle, process);
+    const refusals = await handOver(world.events, hand, after, handle, process);
     world.noteRefusals(refusals.map(({ offset }) => offset));
   });
 }
 
-export async function command(world: World, by: number, hand: Hand, then: 'commit' | 'again'): Promise<void> {
+export async function command(
+  world: World,
+  by: number,
+  hand: Hand,
+  after: 'commit' | 'again',
+): Promise<void> {
   const { onCommands: handle, process } = world.dispatcher(by);
-  await handOver(world.commands, hand, then, handle, process);
+  await handOver(world.commands, hand, after, handle, process);
 }
 
 /** As the consumer loop: what a handler has taken is committed; after an error or a death the batch comes again. */
 async function handOver<Name extends TopicName>(
   mailbox: Mailbox<Name>,
   { count, order }: Hand,
-  then: 'commit' | 'again',
+  after: 'commit' | 'again',
   handle: BatchHandler<Name>,
   process: MortalProcess,
 ): Promise<readonly Refusal[]> {
   const batch = process.paused ? null : mailbox.batch(count, order);
   if (!batch) return [];
   const refusals = await process.live(() => handle(batch));
-  if (refusals && then === 'commit') mailbox.take(batch);
+  if (refusals && after === 'commit') mailbox.take(batch);
   return refusals ?? [];
 }

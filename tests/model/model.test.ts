@@ -22,8 +22,9 @@ import { type OwnDatabase, ownDatabase } from '@waybill/shared/testing/database'
 import fc from 'fast-check';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import type { Snapshot } from '../harness/snapshot.ts';
-import { type Story, story } from './steps.ts';
-import { play, tellStory } from './story.ts';
+import { play, tellStory } from './play.ts';
+import type { Story } from './steps.ts';
+import { story } from './stories.ts';
 
 const { WAYBILL_MODEL_SECONDS, WAYBILL_MODEL_SEED, WAYBILL_MODEL_PATH } = process.env;
 const SECONDS = Number(WAYBILL_MODEL_SECONDS ?? 140);

@@ -11,9 +11,9 @@ export async function perform(world: World, step: Step): Promise<void> {
     case 'produce':
       return world.produce(step.events);
     case 'fan_out':
-      return fanOut(world, step.by, step.hand, step.then);
+      return fanOut(world, step.by, step.hand, step.after);
     case 'command':
-      return command(world, step.by, step.hand, step.then);
+      return command(world, step.by, step.hand, step.after);
     case 'lose_commands': {
       const batch = world.commands.batch(step.hand.count, step.hand.order);
       if (batch) world.commands.take(batch);
@@ -44,6 +44,8 @@ export async function perform(world: World, step: Step): Promise<void> {
     }
     case 'fault':
       return world.process(step.at).arm(step.calls, step.fault);
+    case 'kill':
+      return world.process(step.at).die();
     case 'pause':
       return world.process(step.at).pause();
     case 'resume':

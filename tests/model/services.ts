@@ -4,6 +4,7 @@ import { parseEgressPolicy } from '@waybill/shared/domain/egress-policy';
 import type { BatchHandler } from '@waybill/shared/kafka/consumer-loop';
 import type { Producer } from '@waybill/shared/kafka/producer';
 import type { DatabaseClock } from '@waybill/shared/stores/database-clock';
+import { DeadLetterStore } from '@waybill/shared/stores/dead-letters';
 import { DeliveryStore } from '@waybill/shared/stores/deliveries';
 import { LaneStore } from '@waybill/shared/stores/lanes';
 import { LeaseStore } from '@waybill/shared/stores/leases';
@@ -37,6 +38,7 @@ const LOGGER = createLogger('model', 'silent');
 const PLAIN = {
   schema: statusEvent,
   locate: (_raw: unknown, path: readonly PropertyKey[]) => path,
+  contradictions: () => [],
 };
 
 /** The parts of a scheduler that touch deliveries, as its `main.ts` builds them. */
@@ -60,7 +62,8 @@ export class Scheduler {
     this.deliveries = deliveries;
     this.subscribers = subscribers;
     this.lanes = lanes;
-    this.#ingest = { events, producer, clock, namingKey };
+    const deadLetters = new DeadLetterStore(mortal);
+    this.#ingest = { events, deadLetters, producer, clock, namingKey };
     this.fanOut = onStatusEvents({
       events,
       subscribers,

@@ -1,5 +1,6 @@
 import { setTimeout as delay } from 'node:timers/promises';
 import { type DeliveryRow, DeliveryStore } from '@waybill/shared/stores/deliveries';
+import { LeaseStore } from '@waybill/shared/stores/leases';
 import type { SubscriberRow } from '@waybill/shared/stores/subscribers';
 import { type ReceivedRequest, type Receiver, startReceiver } from '@waybill/shared/testing/receiver';
 import { until } from '@waybill/shared/testing/until';
@@ -78,6 +79,8 @@ function watching(statusOf: (request: ReceivedRequest, version: number) => numbe
   return { script, seen, accepted, overlaps: () => overlaps };
 }
 
+const gate = () => Promise.withResolvers<void>();
+
 const shuffled = <Item>(items: readonly Item[]): Item[] =>
   items
     .map((item) => ({ item, at: Math.random() }))
@@ -133,6 +136,42 @@ describe('strict order', () => {
 });
 
 describe('latest order', () => {
+  it('does not send an older one when a newer one is under way by the time it is claimed', async () => {
+    const [reached, claim, answer] = [gate(), gate(), gate()];
+    class SlowToClaim extends LeaseStore {
+      override async claim(...args: Parameters<LeaseStore['claim']>) {
+        reached.resolve();
+        await claim.promise;
+        return super.claim(...args);
+      }
+    }
+    await using receiver = await startReceiver(async () => {
+      await answer.promise;
+      return { status: 200 };
+    });
+    const slow = bench.worker('slow', { leases: new SlowToClaim(bench.database.db) });
+    const subscriber = await bench.subscribe(receiver, { ordering: 'latest' });
+    const [older] = await versions(subscriber, 1);
+    if (!older) throw new Error('no row');
+    const commanded = slow.command([older]);
+    await reached.promise;
+    const newer = await bench.owe(subscriber, 1, { shipmentId: older.shipmentId, eventVersion: 2 });
+    await workers[0]?.command(newer);
+    await receiver.request(1);
+    claim.resolve();
+    await commanded;
+    const given = await bench.reached(older, 'given back', (row) => row.attempts[0]?.outcome === 'not_sent');
+    const reason = 'waits_for_version:2';
+    expect(given).toMatchObject({ state: 'pending', reason, failures: 0 });
+    expect(given.attempts).toMatchObject([{ worker: 'slow', reason, leftAt: null }]);
+    answer.resolve();
+    await closed([older, ...newer]);
+    expect((await bench.row(older)).reason).toBe('superseded_by_version:2');
+    expect(receiver.requests.map(({ headers }) => headers['idempotency-key'])).toEqual(
+      newer.map(({ _id }) => _id),
+    );
+  });
+
   it('sends the newest, and closes what it made pointless, without a tick', async () => {
     const watch = watching(() => 200);
     await using receiver = await startReceiver(watch.script);

@@ -1,4 +1,5 @@
 import type { DeliveryRow } from '@waybill/shared/stores/deliveries';
+import { LeaseStore } from '@waybill/shared/stores/leases';
 import { startReceiver } from '@waybill/shared/testing/receiver';
 import { attempt } from '@waybill/shared/testing/rows';
 import { afterAll, beforeAll, describe, expect, inject, it } from 'vitest';
@@ -38,6 +39,27 @@ describe('a worker that stops', () => {
     }
     expect(await rowsNow(stopped)).toEqual(stopped);
     expect(receiver.requests).toHaveLength(stopped.filter(({ state }) => state === 'delivered').length);
+  });
+
+  it('waits for a claim that is being made, and for what comes of it', async () => {
+    const [claiming, claim] = [Promise.withResolvers<void>(), Promise.withResolvers<void>()];
+    class SlowToClaim extends LeaseStore {
+      override async claim(...args: Parameters<LeaseStore['claim']>) {
+        claiming.resolve();
+        await claim.promise;
+        return super.claim(...args);
+      }
+    }
+    await using receiver = await startReceiver();
+    const rows = await bench.owe(await bench.subscribe(receiver), 3);
+    const worker = bench.worker('worker-1', { leases: new SlowToClaim(bench.database.db) });
+    const commanded = worker.command(rows);
+    await claiming.promise;
+    const stopped = worker.dispatch.stop(5_000);
+    claim.resolve();
+    await stopped;
+    expect((await rowsNow(rows)).map(({ state }) => state)).toEqual(rows.map(() => 'delivered'));
+    await commanded;
   });
 
   it('takes back what does not end within its grace, as something that may have arrived', async () => {

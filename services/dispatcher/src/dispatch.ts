@@ -16,8 +16,6 @@ import type { Settler } from './settler.ts';
 export const MAX_IN_FLIGHT = 2_000;
 /** When a lane that was held back asks again, in milliseconds: after what it was told, or when others may be done. */
 const RETRY_MS = { least: 20, unknown: 250, most: 2_000 };
-/** How long free slots wait for more to become free, so that rows come in batches, in milliseconds. */
-const BATCH_WITHIN_MS = 1_000;
 
 export interface DispatchDeps {
   readonly leases: LeaseStore;
@@ -221,14 +219,10 @@ export class Dispatch {
   /**
    * Fetches rows that were left when no slot was free. A failure leaves them to the tick.
    *
-   * @param batch whether to wait, for a while, until enough slots are free to fetch many.
+   * @param batch whether to leave it for later while too few slots are free to fetch many.
    */
   #refill(lane: Lane, batch = true): void {
-    if (this.#stopping) return;
-    if (!lane.beginRefill(batch)) {
-      if (lane.waiting && lane.free > 0) this.#retryLater(lane, BATCH_WITHIN_MS);
-      return;
-    }
+    if (this.#stopping || !lane.beginRefill(batch)) return;
     this.#fetchRows(lane).then(
       (more) => {
         lane.endRefill(more);
@@ -261,12 +255,11 @@ export class Dispatch {
     return rows.length === room;
   }
 
-  /** @param unlessToldMs when, if nobody can tell how long the lane is held back. */
-  #retryLater(lane: Lane, unlessToldMs = RETRY_MS.unknown): void {
+  #retryLater(lane: Lane): void {
     if (this.#stopping) return;
     const now = performance.now();
     const told = lane.retryIn(now);
-    const pause = told > 0 ? Math.min(Math.max(told, RETRY_MS.least), RETRY_MS.most) : unlessToldMs;
+    const pause = told > 0 ? Math.min(Math.max(told, RETRY_MS.least), RETRY_MS.most) : RETRY_MS.unknown;
     const planned = this.#retries.get(lane);
     if (planned && planned.at <= now + pause) return;
     clearTimeout(planned?.timer);

@@ -1,6 +1,5 @@
 import type { Attempt } from '@waybill/shared/domain/delivery';
 import type { DeliveryRow } from '@waybill/shared/stores/deliveries';
-import { BSON } from 'mongodb';
 import type { Snapshot, Violation } from '../snapshot.ts';
 import { versionsOf } from './configurations.ts';
 
@@ -43,9 +42,13 @@ export function brokenLimits(snapshot: Snapshot): Violation[] {
   return [...found, ...largeDocuments(snapshot)];
 }
 
+function replaysOf({ transitions }: DeliveryRow): Date[] {
+  return transitions.filter(({ from, to }) => isReplay(from, to)).map(({ at }) => at);
+}
+
 /** Attempts that count, by how many replays came before them. */
-function rounds({ transitions }: DeliveryRow, attempts: readonly Attempt[]): Map<number, Attempt[]> {
-  const replays = transitions.filter(({ from, to }) => isReplay(from, to)).map(({ at }) => at);
+function rounds(row: DeliveryRow, attempts: readonly Attempt[]): Map<number, Attempt[]> {
+  const replays = replaysOf(row);
   return Map.groupBy(
     attempts.filter(countsAgainstBudget),
     ({ claimedAt }) => replays.filter((at) => at <= claimedAt).length,
@@ -57,7 +60,7 @@ function checkDeath(row: DeliveryRow, limits: readonly number[], report: Report)
   const last = row.attempts.at(-1);
   const { outcome = null, statusCode = null, reason = null } = last ?? {};
   if (row.reason === 'attempts_exhausted') {
-    const counted = Math.max(0, ...[...rounds(row, row.attempts).values()].map(({ length }) => length));
+    const counted = rounds(row, row.attempts).get(replaysOf(row).length)?.length ?? 0;
     const least = statusCode === 403 ? Math.min(FORBIDDEN_ATTEMPTS, ...limits) : Math.min(...limits);
     if (counted < least) report(DEAD, `attempts are exhausted after ${counted} of ${least}`);
     return;
@@ -94,10 +97,9 @@ function checkTakeovers({ attempts, transitions }: DeliveryRow, report: (detail:
   }
 }
 
-function largeDocuments({ events, subscribers, deliveries }: Snapshot): Violation[] {
-  return [...events, ...subscribers, ...deliveries].flatMap((document) => {
-    const bytes = BSON.calculateObjectSize(document);
-    const rule = 'no document is above 1 MiB';
-    return bytes > MAX_DOCUMENT_BYTES ? [{ rule, id: document._id, detail: `${bytes} bytes` }] : [];
-  });
+function largeDocuments({ documentBytes = new Map() }: Snapshot): Violation[] {
+  const rule = 'no document is above 1 MiB';
+  return [...documentBytes]
+    .filter(([, bytes]) => bytes > MAX_DOCUMENT_BYTES)
+    .map(([id, bytes]) => ({ rule, id, detail: `${bytes} bytes` }));
 }

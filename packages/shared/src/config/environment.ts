@@ -1,5 +1,6 @@
 import { isIP } from 'node:net';
 import { z } from 'zod';
+import { openIssues, wordsOf } from '../contracts/fault-words.ts';
 import { ROLES, type Role } from '../contracts/http-api.ts';
 import { parseEgressPolicy } from '../domain/egress-policy.ts';
 
@@ -146,9 +147,9 @@ export function parseEnvironment<Shape extends z.ZodRawShape>(
   const parsed = z.object(shape).safeParse(given);
   if (parsed.success) return parsed.data;
   throw new ConfigurationError(
-    parsed.error.issues.map(({ path, message }) => {
-      const name = String(path[0]);
-      return name in given ? `${name} ${message}` : `${name} is not set`;
+    openIssues(parsed.error.issues).map((issue) => {
+      const name = String(issue.path[0]);
+      return name in given ? `${name} ${wordsOf(issue)}` : `${name} is not set`;
     }),
   );
 }

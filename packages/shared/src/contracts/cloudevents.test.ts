@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { cloudEventAsStatusEvent, renderCloudEvent } from './cloudevents.ts';
+import { cloudEventAsStatusEvent, contradictionsIn, renderCloudEvent } from './cloudevents.ts';
 import { statusEvent } from './status-event.ts';
 
 const EVENT = statusEvent.parse({
@@ -101,5 +101,27 @@ describe('a CloudEvent that is posted', () => {
   ])('is refused when it %s', (_, change, path) => {
     const { error } = cloudEventAsStatusEvent.safeParse({ ...envelope, data: {}, ...change });
     expect(error?.issues.map((issue) => issue.path.join('/'))).toEqual([path]);
+  });
+});
+
+describe('an envelope that says another thing than its data', () => {
+  const event = {
+    specversion: '1.0',
+    id: 'e-1',
+    source: 'urn:upstream',
+    type: 'shipment.delivered',
+    subject: 'SHP-1',
+    time: '2026-01-01T00:00:00Z',
+  };
+
+  it('is found by the attribute that contradicts', () => {
+    const data = { shipmentId: 'SHP-2', eventVersion: 1, status: 'lost' };
+    expect(contradictionsIn({ ...event, data }).map(({ path }) => path)).toEqual([['subject'], ['type']]);
+  });
+
+  it('is not one that says the same, or nothing', () => {
+    const data = { shipmentId: 'SHP-1', eventVersion: 1, status: 'delivered' };
+    expect(contradictionsIn({ ...event, data })).toEqual([]);
+    expect(contradictionsIn({ ...event, data: { eventVersion: 1 } })).toEqual([]);
   });
 });

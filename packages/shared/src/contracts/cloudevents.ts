@@ -23,13 +23,34 @@ const cloudEvent = z.looseObject({
  * Reads a CloudEvent as the raw material of a status event, still to be validated as one. What `data` does not
  * say is taken from the envelope: shipment from `subject`, status from `type`, time from `time`.
  */
-export const cloudEventAsStatusEvent = cloudEvent.transform(({ data, id, subject, time, type }) => ({
-  ...(subject === undefined ? {} : { shipmentId: subject }),
-  ...(type.startsWith(TYPE_PREFIX) ? { status: type.slice(TYPE_PREFIX.length) } : {}),
-  ...(time === undefined ? {} : { occurredAt: time }),
-  eventId: id,
-  ...data,
+export const cloudEventAsStatusEvent = cloudEvent.transform((event) => ({
+  ...envelopeOf(event),
+  ...event.data,
 }));
+
+function envelopeOf({ id, subject, time, type }: z.output<typeof cloudEvent>): Record<string, string> {
+  return {
+    ...(subject === undefined ? {} : { shipmentId: subject }),
+    ...(type.startsWith(TYPE_PREFIX) ? { status: type.slice(TYPE_PREFIX.length) } : {}),
+    ...(time === undefined ? {} : { occurredAt: time }),
+    eventId: id,
+  };
+}
+
+/** Where an envelope says another shipment or status than its data. The time and the id of the two may differ. */
+export function contradictionsIn(raw: unknown): { path: PropertyKey[]; message: string }[] {
+  const parsed = cloudEvent.safeParse(raw);
+  if (!parsed.success) return [];
+  const envelope = envelopeOf(parsed.data);
+  const { data } = parsed.data;
+  return ['shipmentId', 'status'].flatMap((field) => {
+    const said = envelope[field];
+    const attribute = ENVELOPE[field];
+    if (said === undefined || attribute === undefined) return [];
+    if (!Object.hasOwn(data, field) || data[field] === said) return [];
+    return [{ path: [attribute], message: `says another ${field} than data.${field}` }];
+  });
+}
 
 /** The attribute of the envelope that each field is taken from when `data` does not say it. */
 const ENVELOPE: Readonly<Record<string, string>> = {

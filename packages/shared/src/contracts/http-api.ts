@@ -57,6 +57,8 @@ export const deadLettersQuery = z.strictObject({
   limit: pageLimit,
 });
 
+export const reprocessQuery = z.strictObject({ id: z.string().min(1) });
+
 export const runsQuery = z.strictObject({
   job: z.enum(JOBS).optional(),
   cursor: z.string().min(1).optional(),

@@ -65,7 +65,10 @@ const delivery = z.strictObject({
 
 /** A subscriber as it is put. What is left out takes its default. */
 export const subscriberInput = z.strictObject({
-  url: z.url({ protocol: /^https?$/ }).max(2048),
+  url: z
+    .url({ protocol: /^https?$/ })
+    .max(2048)
+    .refine((url) => !/[\p{Cc}\s]/u.test(url), 'must have no white space or control characters'),
   filter: z
     .strictObject({
       statuses: z.array(z.string().min(1).max(64)).max(64).optional(),

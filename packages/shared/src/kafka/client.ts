@@ -1,5 +1,6 @@
 import { Kafka, type logCreator, logLevel } from 'kafkajs';
 import type { Logger } from '../telemetry/logger.ts';
+import { inTime } from './deadline.ts';
 
 /**
  * The Kafka client of a process. kafkajs is imported in this folder only: it is no longer released, and this
@@ -24,9 +25,14 @@ function logTo(logger: Logger): logCreator {
     ({ namespace, level, log }) => {
       const { message, timestamp: _, logger: __, stack: ___, ...rest } = log;
       const fields = { ...rest, client: 'kafkajs', namespace };
-      if (level <= logLevel.WARN) logger.warn(fields, message);
+      if (level <= logLevel.WARN && !isGroupChange(rest.error, message)) logger.warn(fields, message);
       else logger.debug(fields, message);
     };
+}
+
+/** A group that changes hands makes several of these; they come with every start and end of a member. */
+function isGroupChange(error: unknown, message: string): boolean {
+  return /rebalanc|coordinator/i.test(`${String(error)} ${message}`);
 }
 
 /** Whether a broker answers, within `timeoutMs`. */
@@ -40,13 +46,7 @@ export async function createKafkaProbe(kafka: Kafka): Promise<KafkaProbe> {
   await admin.connect();
   return {
     check: async (timeoutMs) => {
-      const { promise, reject } = Promise.withResolvers<never>();
-      const timer = setTimeout(() => reject(new Error(`no answer within ${timeoutMs} ms`)), timeoutMs);
-      try {
-        await Promise.race([admin.describeCluster(), promise]);
-      } finally {
-        clearTimeout(timer);
-      }
+      await inTime(admin.describeCluster(), timeoutMs);
     },
     close: () => admin.disconnect(),
   };

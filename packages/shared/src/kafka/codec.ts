@@ -2,6 +2,7 @@ import { COMPATIBILITY, SchemaRegistry, SchemaType } from '@kafkajs/confluent-sc
 import { z } from 'zod';
 import type { DeadLetterReason } from '../contracts/dead-letter.ts';
 import { jsonSchemaOf, type MessageOf, TOPICS, type TopicName } from '../contracts/topics.ts';
+import { inTime } from './deadline.ts';
 
 /** Magic byte 0, then the schema id as a big-endian 32-bit integer. */
 const PREFIX_BYTES = 5;
@@ -53,7 +54,7 @@ export class Codec {
     for (const [name, { name: topic }] of Object.entries(TOPICS)) {
       const schema = { type: SchemaType.JSON, schema: schemaText(name as TopicName) } as const;
       const options = { subject: `${topic}-value`, compatibility: COMPATIBILITY.BACKWARD };
-      await inTime(this.#registry.register(schema, options));
+      await atStart(this.#registry.register(schema, options));
     }
   }
 
@@ -62,7 +63,7 @@ export class Codec {
     for (const name of names) {
       const schema = { type: SchemaType.JSON, schema: schemaText(name) } as const;
       const id = this.#registry.getRegistryIdBySchema(`${TOPICS[name].name}-value`, schema);
-      this.#ownIds.set(name, await inTime(id));
+      this.#ownIds.set(name, await atStart(id));
     }
   }
 
@@ -166,14 +167,11 @@ function schemaText(name: TopicName): string {
 }
 
 /** The registry's client has no time limit of its own, and a service that waits for ever does not even fail. */
-async function inTime<T>(request: Promise<T>): Promise<T> {
-  const { promise, reject } = Promise.withResolvers<never>();
-  const fault = new Error(`no answer within ${START_TIMEOUT_MS} ms`);
-  const timer = setTimeout(() => reject(new RegistryUnavailableError(fault)), START_TIMEOUT_MS);
+async function atStart<T>(request: Promise<T>): Promise<T> {
   try {
-    return await Promise.race([request, promise]);
-  } finally {
-    clearTimeout(timer);
+    return await inTime(request, START_TIMEOUT_MS);
+  } catch (error) {
+    throw new RegistryUnavailableError(error);
   }
 }
 

@@ -1,12 +1,15 @@
 import kafkajs, { type IHeaders, type Kafka, type Message } from 'kafkajs';
 import { type MessageOf, TOPICS, type TopicName } from '../contracts/topics.ts';
 import type { Codec } from './codec.ts';
+import { inTime } from './deadline.ts';
 
 /** Below the broker's default limit for one batch (1 MiB). */
 const MAX_BATCH_BYTES = 1000 * 1024;
 /** Lengths, offset and timestamp of a record, or the lengths of a header, at most. */
 const RECORD_OVERHEAD_BYTES = 32;
+/** What the broker may take to gather confirmations, and what a caller waits at most, in milliseconds. */
 const SEND_TIMEOUT_MS = 10_000;
+const GIVE_UP_MS = 15_000;
 
 /** Kafka did not confirm: the messages may or may not be there, so send them again. */
 export class KafkaUnavailableError extends Error {
@@ -40,7 +43,9 @@ export async function createProducer(kafka: Kafka, codec: Codec): Promise<Produc
   async function sendBatches(topic: string, messages: readonly Message[]): Promise<void> {
     for (const batch of batches(messages)) {
       try {
-        await producer.send({ topic, messages: batch, acks: -1, timeout: SEND_TIMEOUT_MS });
+        const sent = producer.send({ topic, messages: batch, acks: -1, timeout: SEND_TIMEOUT_MS });
+        // kafkajs tries again for minutes with a broker that takes connections and answers nothing.
+        await inTime(sent, GIVE_UP_MS);
       } catch (error) {
         throw new KafkaUnavailableError(error);
       }

@@ -5,11 +5,13 @@ import { readCursor } from './page.ts';
 
 /** A message that could not be taken, whole: what people look at and send again once the cause is gone. */
 export interface DeadLetterRow {
-  /** `<topic>/<partition>@<offset>`: where the message stood, so it is kept once however often it is met. */
+  /**
+   * Where the message stood, `<topic>/<partition>@<offset>`, or what was posted, `http/<event>@<digest of its content>`:
+   * it is kept once however often it is met.
+   */
   _id: string;
-  topic: string;
-  partition: number;
-  offset: string;
+  /** Null for what came over HTTP: its sender was told, and there is nothing to send again. */
+  place: { topic: string; partition: number; offset: string } | null;
   key: Binary | null;
   value: Binary | null;
   headers: { name: string; value: Binary }[];
@@ -54,6 +56,7 @@ export class DeadLetterStore {
     return this.#letters.findOneAndUpdate(
       {
         _id: id,
+        place: { $ne: null },
         $or: [{ reprocess: { $exists: false } }, { 'reprocess.finishedAt': { $exists: false }, $expr: lost }],
       },
       [{ $set: { reprocess: { by: { $literal: by }, begunAt: '$$NOW' } } }],

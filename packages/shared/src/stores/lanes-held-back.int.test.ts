@@ -35,10 +35,24 @@ describe('a subscriber that asked to be left alone', () => {
       expect(retryInMs).toBeGreaterThan(0);
       expect(retryInMs).toBeLessThan(700);
     }
+    expect((await bench.lane('throttled')).holders.map(({ slots }) => slots)).toEqual([0, 0, 0]);
     expect(await blocked()).toContain('throttled');
     await until('slots again', async () => (await bench.ask('throttled', 'a')).slots > 0);
     expect(performance.now() - told).toBeGreaterThan(550);
     expect(await blocked()).not.toContain('throttled');
+  });
+
+  it('gives nobody slots that were granted a moment before it asked', async () => {
+    const answers = await Promise.all(
+      Array.from({ length: 60 }, async (_, n) => {
+        await bench.ask(`moment-${n}`, 'first', { want: 1 });
+        const asked = bench.ask(`moment-${n}`, 'a');
+        await bench.store.throttle(`moment-${n}`, 60_000);
+        return asked;
+      }),
+    );
+    // Who is told to wait has no slots, whatever came first.
+    expect(answers.filter(({ slots, retryInMs }) => slots > 0 && retryInMs !== null)).toEqual([]);
   });
 
   it('is left alone as long as the latest of its wishes says', async () => {

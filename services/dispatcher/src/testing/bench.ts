@@ -62,8 +62,8 @@ export class Bench implements AsyncDisposable {
   }
 
   /** A dispatcher of its own process, but for the process. */
-  worker(name: string, { leaseMs = 10_000 } = {}): Worker {
-    const { leases, subscribers, events } = this;
+  worker(name: string, { leaseMs = 10_000, leases = this.leases } = {}): Worker {
+    const { subscribers, events } = this;
     const { clock, database } = this.connections;
     const instance = randomUUID();
     const sender = createSender({

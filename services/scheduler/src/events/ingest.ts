@@ -3,13 +3,15 @@ import { MAX_EVENT_BYTES, type StatusEvent, statusEvent } from '@waybill/shared/
 import { problem } from '@waybill/shared/domain/errors';
 import type { Producer } from '@waybill/shared/kafka/producer';
 import type { DatabaseClock } from '@waybill/shared/stores/database-clock';
+import { type DeadLetterRow, type DeadLetterStore, toBinary } from '@waybill/shared/stores/dead-letters';
 import type { StatusEventStore, Stored } from '@waybill/shared/stores/status-events';
 import type { z } from 'zod';
-import { faultsOf } from '../http/faults.ts';
+import { faultsOf, pathBelow } from '../http/faults.ts';
 import { eventRow } from './event-row.ts';
 
 export interface IngestDeps {
   readonly events: StatusEventStore;
+  readonly deadLetters: DeadLetterStore;
   readonly producer: Producer;
   readonly clock: DatabaseClock;
   readonly namingKey: Buffer;
@@ -27,6 +29,8 @@ export interface EntryFormat {
   readonly schema: z.ZodType<unknown>;
   /** Where a field of the status event stands in the entry. */
   readonly locate: (raw: unknown, path: readonly PropertyKey[]) => readonly PropertyKey[];
+  /** What an entry says twice and not the same. */
+  readonly contradictions: (raw: unknown) => readonly { path: PropertyKey[]; message: string }[];
 }
 
 type Valid = { readonly event: StatusEvent; readonly row: NonNullable<ReturnType<typeof eventRow>> };
@@ -42,7 +46,7 @@ type Valid = { readonly event: StatusEvent; readonly row: NonNullable<ReturnType
 export async function ingest(
   entries: readonly Entry[],
   format: EntryFormat,
-  { events, producer, clock, namingKey }: IngestDeps,
+  { events, deadLetters, producer, clock, namingKey }: IngestDeps,
 ): Promise<IngestResult[]> {
   const now = clock.now();
   const read = entries.map((entry) => readEntry(entry, format, namingKey, now));
@@ -58,27 +62,32 @@ export async function ingest(
     'statusEvents',
     unpublished.map(({ event }) => event),
   );
+  await deadLetters.insert(
+    valid.filter((_, index) => stored[index] === 'conflict').map((item) => evidenceOf(item, now)),
+  );
   const outcomes = new Map(valid.map((item, index) => [item, stored[index]]));
   return read.map((item) => ('row' in item ? resultOf(item, outcomes.get(item)) : item));
 }
 
 function readEntry(
   { raw, path }: Entry,
-  { schema, locate }: EntryFormat,
+  { schema, locate, contradictions }: EntryFormat,
   namingKey: Buffer,
   now: Date,
 ): Valid | IngestResult {
   const opened = schema.safeParse(raw);
   const parsed = opened.success ? statusEvent.safeParse(opened.data) : opened;
+  const faults = contradictions(raw).map((fault) => ({
+    path: pathBelow(path, fault.path),
+    message: fault.message,
+  }));
   if (!parsed.success) {
-    const faults = opened.success
-      ? faultsOf(parsed.error, path, (below) => locate(raw, below))
-      : faultsOf(parsed.error, path);
-    return {
-      ...nameOf(opened.data ?? raw),
-      result: 'invalid',
-      problem: problem('invalid', undefined, faults),
-    };
+    const locateHere = (below: readonly PropertyKey[]) => (opened.success ? locate(raw, below) : below);
+    faults.unshift(...faultsOf(parsed.error, path, locateHere));
+  }
+  if (!parsed.success || faults.length > 0) {
+    const invalid = problem('invalid', undefined, faults);
+    return { ...nameOf(opened.data ?? raw), result: 'invalid', problem: invalid };
   }
   const event = parsed.data as StatusEvent;
   const row = eventRow(event, 'http', namingKey, now);
@@ -94,6 +103,20 @@ function resultOf({ event: { shipmentId, eventVersion } }: Valid, stored: Stored
   if (stored !== 'conflict') return { ...name, result: 'duplicate' };
   const detail = `version ${eventVersion} of shipment ${shipmentId} is stored with another content and stays as it is`;
   return { ...name, result: 'conflict', problem: problem('conflict', detail) };
+}
+
+/** A conflict is refused, and what was refused is kept. */
+function evidenceOf({ event, row }: Valid, now: Date): DeadLetterRow {
+  return {
+    _id: `http/${row._id}@${row.digest}`,
+    place: null,
+    key: toBinary(Buffer.from(event.shipmentId)),
+    value: toBinary(Buffer.from(JSON.stringify(event))),
+    headers: [],
+    reason: 'conflict',
+    detail: `version ${event.eventVersion} of this shipment is stored with another content`,
+    putAsideAt: now,
+  };
 }
 
 /** What an invalid entry says of itself, as far as it can be read. */

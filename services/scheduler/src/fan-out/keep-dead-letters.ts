@@ -11,9 +11,7 @@ export function keepDeadLetters(
     deadLetters.insert(
       letters.map(({ topic, partition, offset, reason, detail, key, value, headers }) => ({
         _id: `${topic}/${partition}@${offset}`,
-        topic,
-        partition,
-        offset,
+        place: { topic, partition, offset },
         key: key && toBinary(key),
         value: value && toBinary(value),
         headers: headers.map(({ name, value: bytes }) => ({ name, value: toBinary(bytes) })),

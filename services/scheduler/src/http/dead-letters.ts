@@ -1,4 +1,4 @@
-import { deadLettersQuery } from '@waybill/shared/contracts/http-api';
+import { deadLettersQuery, reprocessQuery } from '@waybill/shared/contracts/http-api';
 import { ProblemError } from '@waybill/shared/domain/errors';
 import type { Producer } from '@waybill/shared/kafka/producer';
 import { type DeadLetterRow, type DeadLetterStore, toBuffer } from '@waybill/shared/stores/dead-letters';
@@ -40,21 +40,22 @@ export function deadLetterRoutes(
   });
 
   router.post('/reprocess', allow('operator'), async (request, response) => {
-    const id = String(request.query.id ?? '');
+    const { id } = readQuery(reprocessQuery, request);
     const letter = await deadLetters.beginReprocessing(id, callerOf(response));
-    if (!letter) {
-      if (!(await deadLetters.get(id)))
-        throw new ProblemError('not_found', `there is no message ${id} put aside`);
+    if (!letter?.place) {
+      const present = await deadLetters.get(id);
+      if (!present) throw new ProblemError('not_found', `there is no message ${id} put aside`);
+      if (!present.place) throw new ProblemError('not_reprocessable', `${id} came over HTTP: post it again`);
       throw new ProblemError('already_done', `message ${id} was sent again already`);
     }
     try {
-      await producer.sendRaw(letter.topic, [bytesOf(letter)]);
+      await producer.sendRaw(letter.place.topic, [bytesOf(letter)]);
     } catch (error) {
       await deadLetters.abandonReprocessing(id);
       throw error;
     }
     await deadLetters.finishReprocessing(id);
-    response.status(202).json({ id, topic: letter.topic });
+    response.status(202).json({ id, topic: letter.place.topic });
   });
 
   return router;
@@ -66,11 +67,23 @@ function bytesOf({ key, value, headers }: DeadLetterRow) {
   return { key: key && toBuffer(key), value: value && toBuffer(value), headers: Object.fromEntries(plain) };
 }
 
-function messageLetter({ _id, key, value, headers, putAsideAt, reprocess, ...row }: DeadLetterRow): Letter {
+function messageLetter({
+  _id,
+  key,
+  value,
+  headers,
+  place,
+  putAsideAt,
+  reprocess,
+  ...row
+}: DeadLetterRow): Letter {
   const view = {
     kind: 'message',
     id: _id,
     at: putAsideAt,
+    topic: place?.topic ?? null,
+    partition: place?.partition ?? null,
+    offset: place?.offset ?? null,
     ...row,
     key: key && toBuffer(key).toString('base64'),
     value: value && toBuffer(value).toString('base64'),

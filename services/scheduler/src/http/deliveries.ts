@@ -48,7 +48,9 @@ export function deliveryRoutes(
 
   router.get('/:id/history', allow('operator'), async (request, response) => {
     const { cursor, limit } = readQuery(historyQuery, request);
-    const { items, nextCursor } = await deliveries.archived(String(request.params.id), cursor, limit);
+    const id = String(request.params.id);
+    if (!(await deliveries.get(id))) throw new ProblemError('not_found', `there is no delivery ${id}`);
+    const { items, nextCursor } = await deliveries.archived(id, cursor, limit);
     response.json({
       items: items.map(({ attempts, transitions }) => ({ attempts, transitions })),
       nextCursor,

@@ -173,6 +173,7 @@ describe('CloudEvents', () => {
       '$[0].data.extra',
       '$[0].data.status',
       '$[0].time',
+      '$[0].type',
       '$[1].data.shipmentId',
       '$[1].type',
       '$[2].id',

@@ -1,3 +1,4 @@
+import { openIssues, wordsOf } from '@waybill/shared/contracts/fault-words';
 import type { Fault } from '@waybill/shared/domain/errors';
 import type { z } from 'zod';
 
@@ -13,10 +14,10 @@ export function faultsOf(
   root: string,
   locate: (path: Path) => Path = (path) => path,
 ): Fault[] {
-  const at = (path: Path) => root + jsonPath(locate(path));
-  return error.issues.flatMap((issue) => {
-    const { path, message } = issue;
-    if (issue.code !== 'unrecognized_keys') return [{ path: at(path), message }];
+  const at = (path: Path) => pathBelow(root, locate(path));
+  return openIssues(error.issues).flatMap((issue) => {
+    const { path } = issue;
+    if (issue.code !== 'unrecognized_keys') return [{ path: at(path), message: wordsOf(issue) }];
     return issue.keys.map((key) => ({
       path: at([...path, key]),
       message: 'is not a field that is known here',
@@ -24,12 +25,12 @@ export function faultsOf(
   });
 }
 
-function jsonPath(segments: Path): string {
-  return segments
-    .map((segment) => {
-      if (typeof segment === 'number') return `[${segment}]`;
-      const name = String(segment);
-      return /^[A-Za-z_][A-Za-z0-9_]*$/.test(name) ? `.${name}` : `[${JSON.stringify(name)}]`;
-    })
-    .join('');
+/** A path below `root`, as JSON path writes it. */
+export function pathBelow(root: string, segments: Path): string {
+  const steps = segments.map((segment) => {
+    if (typeof segment === 'number') return `[${segment}]`;
+    const name = String(segment);
+    return /^[A-Za-z_][A-Za-z0-9_]*$/.test(name) ? `.${name}` : `[${JSON.stringify(name)}]`;
+  });
+  return root + steps.join('');
 }

@@ -64,7 +64,7 @@ describe('runs', () => {
     const ids: string[] = [];
     for (let second = 10; second < 17; second++) {
       for (const job of ['dispatch', 'retention']) {
-        const { body } = await call('POST', `/v1/ticks/${job}?slot=2033-01-01T00:00:${second}Z`);
+        const { body } = await call('POST', `/v1/ticks/${job}?slot=2023-01-01T00:00:${second}Z`);
         ids.unshift(String(body.runId));
       }
     }

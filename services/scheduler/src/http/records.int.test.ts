@@ -172,7 +172,7 @@ describe('a tick from outside', () => {
     const fire = (slot: string) => call('POST', `/v1/ticks/retention?slot=${slot}`);
     const sent = (slot: string) =>
       ticks.filter(({ value }) => value?.toString().includes(`"retention/${slot}"`)).length;
-    const [slot, next] = ['2027-01-01T00:00:00Z', '2027-01-01T00:00:01Z'];
+    const [slot, next] = ['2023-02-01T00:00:00Z', '2023-02-01T00:00:01Z'];
     for (let n = 0; n < 3; n++) await fire(slot);
     // Of the same key, so it comes after whatever was sent before.
     await fire(next);
@@ -183,6 +183,10 @@ describe('a tick from outside', () => {
   it('is not fired for a job or a slot that there is not', async () => {
     expect((await call('POST', '/v1/ticks/constructor')).status).toBe(404);
     expect((await call('POST', '/v1/ticks/dispatch?slot=soon')).status).toBe(400);
+    // A slot runs once: one that was used up early would not be there for the cron.
+    const early = await call('POST', '/v1/ticks/dispatch?slot=9999-01-01T00:00:00Z');
+    expect([early.status, early.body.faults.map(({ path }) => path)]).toEqual([400, ['query.slot']]);
+    expect((await call('GET', '/v1/runs/dispatch/9999-01-01T00:00:00Z')).status).toBe(404);
     expect((await call('GET', '/v1/runs/dispatch/2001-01-01T00:00:00Z')).status).toBe(404);
   });
 });

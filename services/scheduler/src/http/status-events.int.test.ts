@@ -70,6 +70,25 @@ describe('posting an event', () => {
     expect(await withKey(published, event.shipmentId)).toHaveLength(1);
   });
 
+  it('keeps a conflict as evidence, once however often it is posted, and never sends it again', async () => {
+    const event = statusEvent();
+    await call('POST', EVENTS, event);
+    for (let times = 0; times < 3; times += 1) await call('POST', EVENTS, { ...event, status: 'lost' });
+    const { body } = await call('GET', '/v1/dead-letters?kind=message&limit=500');
+    const kept = (
+      body.items as unknown as { id: string; key: string; value: string; reason: string }[]
+    ).filter(({ key }) => Buffer.from(key, 'base64').toString() === event.shipmentId);
+    expect(kept.map(({ reason }) => reason)).toEqual(['conflict']);
+    expect(JSON.parse(Buffer.from(kept[0]?.value ?? '', 'base64').toString())).toMatchObject({
+      status: 'lost',
+    });
+    const again = await call(
+      'POST',
+      `/v1/dead-letters/reprocess?id=${encodeURIComponent(kept[0]?.id ?? '')}`,
+    );
+    expect([again.status, again.body.code]).toEqual([409, 'not_reprocessable']);
+  });
+
   it('may bring an older version after a newer one', async () => {
     const event = statusEvent({ eventVersion: 2 });
     await call('POST', EVENTS, event);

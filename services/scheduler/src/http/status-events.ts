@@ -2,6 +2,7 @@ import {
   CLOUDEVENT_BATCH_MEDIA_TYPE,
   CLOUDEVENT_MEDIA_TYPE,
   cloudEventAsStatusEvent,
+  contradictionsIn,
   pathInCloudEvent,
 } from '@waybill/shared/contracts/cloudevents';
 import type { IngestResult } from '@waybill/shared/contracts/http-api';
@@ -17,8 +18,12 @@ import { sendProblem } from './problems.ts';
 /** Room for as many events as a request may hold, each as large as it may be. */
 const MAX_BODY_BYTES = MAX_EVENTS_PER_REQUEST * MAX_EVENT_BYTES;
 
-const PLAIN: EntryFormat = { schema: z.unknown(), locate: (_raw, path) => path };
-const CLOUDEVENT: EntryFormat = { schema: cloudEventAsStatusEvent, locate: pathInCloudEvent };
+const PLAIN: EntryFormat = { schema: z.unknown(), locate: (_raw, path) => path, contradictions: () => [] };
+const CLOUDEVENT: EntryFormat = {
+  schema: cloudEventAsStatusEvent,
+  locate: pathInCloudEvent,
+  contradictions: contradictionsIn,
+};
 
 export function statusEventRoutes(allow: ReturnType<typeof authentication>, deps: IngestDeps): Router {
   const router = Router();

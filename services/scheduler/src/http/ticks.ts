@@ -10,6 +10,9 @@ import { runView } from './runs.ts';
 /** Carries out the run of a slot, or finds it. */
 export type Tick = (slot: Date) => Promise<RunRow>;
 
+/** How far a clock elsewhere may be ahead. A slot that was used early would not be there for the cron. */
+const MAX_AHEAD_MS = 5_000;
+
 /** For a cron from outside: the same slot, fired however often, is the same run. */
 export function tickRoutes(
   allow: ReturnType<typeof authentication>,
@@ -20,8 +23,12 @@ export function tickRoutes(
   router.post('/:job', allow('operator'), async (request, response) => {
     const job = String(request.params.job);
     if (!Object.hasOwn(ticks, job)) throw new ProblemError('not_found', `there is no job ${job}`);
-    const { slot } = readQuery(tickQuery, request);
-    response.json(runView(await ticks[job as Job](slot ?? now())));
+    const { slot = now() } = readQuery(tickQuery, request);
+    if (slot.getTime() > now().getTime() + MAX_AHEAD_MS) {
+      const message = `must not be more than ${MAX_AHEAD_MS} ms ahead of the database's clock: a slot runs once`;
+      throw new ProblemError('invalid_query', undefined, [{ path: 'query.slot', message }]);
+    }
+    response.json(runView(await ticks[job as Job](slot)));
   });
   return router;
 }

@@ -13,8 +13,8 @@ export async function readPages<Item>(
 ): Promise<Item[]> {
   const found: Item[] = [];
   for (let cursor: string | null | undefined; cursor !== null; ) {
-    const fields = { ...query, ...(cursor === undefined ? {} : { cursor }) };
-    const params = new URLSearchParams(Object.entries(fields).map(([name, value]) => [name, String(value)]));
+    const params = new URLSearchParams(cursor === undefined ? {} : { cursor });
+    for (const [name, value] of Object.entries(query)) params.set(name, String(value));
     const { status, body } = await call('GET', `${path}?${params}`);
     if (status !== 200) throw new Error(`${path} answered ${status}: ${body.detail}`);
     const page: Page = body;

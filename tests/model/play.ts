@@ -12,7 +12,7 @@ import { isExpected, World } from './world.ts';
 const TOLD = 3;
 
 /** A rule did not hold at the end of a story. */
-export class RuleBrokenError extends Error {}
+class RuleBrokenError extends Error {}
 
 /**
  * Plays a story in an empty database and lets the system come to rest.
@@ -21,7 +21,7 @@ export class RuleBrokenError extends Error {}
  * @throws RuleBrokenError if a rule does not hold.
  */
 export async function play(
-  { terms, leaseMs, moves }: Story,
+  { terms, leaseMs, scenes }: Story,
   db: Db,
   clock: DatabaseClock,
 ): Promise<Snapshot> {
@@ -32,7 +32,7 @@ export async function play(
 
   const surprises: unknown[] = [];
   const underway = new Set<Promise<void>>();
-  for (const { step, wait } of moves) {
+  for (const { step, wait } of scenes.flat()) {
     const made = perform(world, step)
       .catch((error: unknown) => {
         if (!isExpected(error)) surprises.push(error);
@@ -58,13 +58,13 @@ export async function play(
 }
 
 /** As it can be read: a line per step. */
-export function tellStory({ terms, leaseMs, moves }: Story): string {
+export function tellStory({ terms, leaseMs, scenes }: Story): string {
   return [
     `leases of ${leaseMs} ms`,
     ...SUBSCRIBERS.map((id) => `${id}: ${JSON.stringify(terms[id])}`),
-    ...moves.map(
-      ({ step: { do: name, ...rest }, wait }) => `${wait ? '' : '& '}${name} ${JSON.stringify(rest)}`,
-    ),
+    ...scenes
+      .flat()
+      .map(({ step: { do: name, ...rest }, wait }) => `${wait ? '' : '& '}${name} ${JSON.stringify(rest)}`),
   ].join('\n');
 }
 

@@ -1,0 +1,63 @@
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { statusEvent } from '../harness/scenario.ts';
+import { startTestStack, type TestStack } from '../harness/stack.ts';
+import { eventually } from '../harness/waiting.ts';
+
+const LEASE_MS = 3_000;
+
+let stack: TestStack;
+
+beforeAll(async () => {
+  stack = await startTestStack({ dispatchers: 2, env: { LEASE_MS: String(LEASE_MS) } });
+});
+afterAll(() => stack?.[Symbol.asyncDispose]());
+
+describe('a worker that is paused while its request is under way, for longer than its lease', () => {
+  it('loses the delivery once the lease is over, and what it reports later is kept and changes nothing', async () => {
+    const endpoint = await stack.subscribe(
+      'paused',
+      'paused',
+      [{ status: 422, delayMs: 4_000 }, { status: 200 }],
+      { timeoutMs: 30_000 },
+    );
+    await stack.api.postEvents(statusEvent('paused'));
+    await endpoint.receiver.request(1);
+    const [claimed] = await stack.api.deliveries({ shipmentId: 'SHP-paused' });
+    const worker = Number(claimed?.attempts[0]?.worker.split('/').at(-1));
+    stack.pause('dispatcher', worker);
+
+    const [delivered] = await stack.settled('SHP-paused', 1, 30_000);
+    const id = delivered?.id ?? '';
+    expect(delivered).toMatchObject({
+      state: 'delivered',
+      attempts: [
+        { outcome: 'unknown', reason: 'worker_lost' },
+        { outcome: 'accepted', statusCode: 200 },
+      ],
+    });
+    const [lost, next] = delivered?.attempts ?? [];
+    expect(next?.worker).not.toBe(lost?.worker);
+    expect(next?.leaseId).not.toBe(lost?.leaseId);
+    const taken = delivered?.transitions.find(({ from, to }) => from === 'in_flight' && to === 'queued');
+    expect(Date.parse(taken?.at ?? '')).toBeGreaterThanOrEqual(Date.parse(lost?.leaseUntil ?? ''));
+    expect(Date.parse(lost?.leaseUntil ?? '') - Date.parse(lost?.claimedAt ?? '')).toBeGreaterThanOrEqual(
+      LEASE_MS,
+    );
+    expect(delivered?.attempts.map(({ late }) => late)).toEqual([undefined, undefined]);
+
+    stack.resume('dispatcher', worker);
+    const after = await eventually(async () => {
+      const delivery = await stack.api.delivery(id);
+      expect(delivery.attempts[0]?.late).toMatchObject({ outcome: 'rejected', statusCode: 422 });
+      return delivery;
+    });
+    expect(after.attempts.map(({ late: _, ...attempt }) => attempt)).toEqual(delivered?.attempts);
+    expect(after).toEqual({ ...delivered, attempts: after.attempts });
+    expect(await stack.metric('dispatcher', 'waybill_stale_results_total')).toBe(1);
+    expect(endpoint.log().map(({ key, attempt }) => [key, attempt])).toEqual([
+      [id, 1],
+      [id, 2],
+    ]);
+    expect(await stack.violations({ atRest: true })).toEqual([]);
+  });
+});
