@@ -182,6 +182,16 @@ const takeover: fc.Arbitrary<Move[]> = fc
     go({ do: 'resume', at: { service: 'dispatcher', index } }),
   ]);
 
+/** Fan-out breaks off at one of its steps, and the batch comes again, somewhere else. */
+const brokenFanOut: fc.Arbitrary<Move[]> = fc
+  .record({ by: worker, events, calls: fc.nat({ max: 9 }), fault: fc.constantFrom(...FAULTS) })
+  .map(({ by, events: told, calls, fault }) => [
+    go({ do: 'produce', events: told }),
+    go({ do: 'fault', at: { service: 'scheduler', index: by }, calls, fault }),
+    wait({ do: 'fan_out', by, hand: everything, after: 'commit' }),
+    wait({ do: 'fan_out', by: 1 - by, hand: everything, after: 'commit' }),
+  ]);
+
 /** A subscriber that wants to be left alone so often that the history has to be moved out of its rows. */
 const patience: fc.Arbitrary<Move[]> = subscriber.map((by) => [
   go({ do: 'answer', by, answers: Array<Answer>(70).fill({ status: 429, headers: { 'retry-after': '0' } }) }),
@@ -191,6 +201,7 @@ const scene = fc.oneof(
   { weight: 60, arbitrary: anything },
   { weight: 8, arbitrary: flow },
   { weight: 6, arbitrary: takeover },
+  { weight: 6, arbitrary: brokenFanOut },
   { weight: 1, arbitrary: patience },
 );
 

@@ -221,8 +221,8 @@ interface Pace {
  * ahead, so that no second sees more than the rate.
  */
 function paceOf(ratePerSecond: number): Pace {
-  const stepMs = Math.ceil((1_000 + RATE_AHEAD_MS) / ratePerSecond);
-  return { stepMs, windowMs: Math.max(stepMs + RATE_EARLY_MS, RATE_AHEAD_MS) };
+  const stepMs = (1_000 + RATE_AHEAD_MS) / ratePerSecond;
+  return { stepMs, windowMs: Math.max(Math.ceil(stepMs) + RATE_EARLY_MS, RATE_AHEAD_MS) };
 }
 
 function rateExpressions(
@@ -235,7 +235,7 @@ function rateExpressions(
   const ahead = { $subtract: [{ $add: ['$$NOW', windowMs] }, from] };
   const tokens = { $max: [0, { $min: [sends, { $toInt: { $floor: { $divide: [ahead, stepMs] } } }] }] };
   const given = { $arrayElemAt: ['$holders.tokens', -1] };
-  return { tokens, rateAt: { $add: [from, { $multiply: [given, stepMs] }] } };
+  return { tokens, rateAt: { $add: [from, { $ceil: { $multiply: [given, stepMs] } }] } };
 }
 
 function heldBackAt(now: Date): Filter<LaneRow> {
@@ -249,7 +249,7 @@ function blockedUntil({ throttledUntil, breaker }: Pick<LaneRow, 'throttledUntil
 function readGrant(row: LaneRow, pace: Pace | undefined, instance: string, now: Date): LaneGrant {
   const mine = row.holders.find((holder) => holder.instance === instance);
   const blockedForMs = blockedUntil(row) - now.getTime();
-  const rateAt = pace && row.rateAt ? row.rateAt.getTime() + pace.stepMs - pace.windowMs : 0;
+  const rateAt = pace && row.rateAt ? row.rateAt.getTime() + Math.ceil(pace.stepMs) - pace.windowMs : 0;
   const waits = [blockedForMs, rateAt - now.getTime()];
   const retryInMs = Math.max(...waits);
   return {

@@ -172,7 +172,9 @@ describe('sending a message again', () => {
     await proxy.shut();
     const refused = await callCutOff('POST', `/v1/dead-letters/reprocess?id=${encodeURIComponent(id)}`);
     expect([refused.status, refused.body.code]).toEqual([503, 'unavailable']);
-    await bench.deadLetters.beginReprocessing(id, 'lost');
+    expect(await bench.deadLetters.beginReprocessing(id, 'lost')).toMatchObject({
+      reprocess: { by: 'lost' },
+    });
     expect((await reprocess(id)).status).toBe(409);
     await bench.database.db
       .collection<{ _id: string }>('dead_letters')
