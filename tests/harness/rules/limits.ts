@@ -46,11 +46,11 @@ function replaysOf({ transitions }: DeliveryRow): Date[] {
   return transitions.filter(({ from, to }) => isReplay(from, to)).map(({ at }) => at);
 }
 
-/** Attempts that count, by how many replays came before them. */
+/** Attempts of the budget, by how many replays came before them. */
 function rounds(row: DeliveryRow, attempts: readonly Attempt[]): Map<number, Attempt[]> {
   const replays = replaysOf(row);
   return Map.groupBy(
-    attempts.filter(countsAgainstBudget),
+    attempts.filter(usesBudget),
     ({ claimedAt }) => replays.filter((at) => at <= claimedAt).length,
   );
 }
@@ -78,8 +78,8 @@ function isReplay(from: DeliveryRow['state'] | null, to: DeliveryRow['state']): 
   return to === 'pending' && (from === 'dead' || from === 'delivered' || from === 'cancelled');
 }
 
-function countsAgainstBudget({ outcome, statusCode, reason }: Attempt): boolean {
-  if (outcome === 'unknown') return true;
+function usesBudget({ outcome, statusCode, reason }: Attempt): boolean {
+  if (outcome === 'unknown' || outcome === 'accepted') return true;
   if (outcome === 'rejected') return statusCode !== 429;
   return outcome === 'not_sent' && !UNSENT_FREE.test(reason ?? '');
 }

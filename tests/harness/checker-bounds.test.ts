@@ -1,0 +1,247 @@
+import type { DeliveryPolicy } from '@waybill/shared/contracts/subscriber';
+import type { DeliveryRow } from '@waybill/shared/stores/deliveries';
+import { describe, expect, it } from 'vitest';
+import { violationsOf } from './checker.ts';
+import type { Snapshot } from './snapshot.ts';
+import { at, attempt, entry, type Story, sound, subscriber } from './sound-story.ts';
+
+/** Another version of the same shipment for the clinic, open from the beginning and sent at second 40. */
+function withVersion(story: Story, eventVersion: number, fields: Partial<DeliveryRow> = {}): DeliveryRow {
+  const row: DeliveryRow = {
+    ...story.row,
+    _id: `dlv_v${eventVersion}`,
+    eventVersion,
+    attemptCount: 1,
+    attempts: [attempt(4, { number: 1, outcome: 'accepted', statusCode: 200 })],
+    transitions: [
+      entry(2, null, 'pending', 'run:fan-out/0@0'),
+      entry(3, 'pending', 'queued', 'run:fan-out/0@0'),
+      entry(40, 'queued', 'in_flight', 'lease:lse_4'),
+      entry(42, 'in_flight', 'delivered', 'lease:lse_4'),
+    ],
+    previousVersion: 1,
+    chain: 2,
+    ...fields,
+  };
+  story.deliveries.push(row);
+  story.events.push({ ...story.event, _id: `SHP-1:${eventVersion}`, eventVersion });
+  return row;
+}
+
+function setPolicy({ subscribers }: Story, policy: Partial<DeliveryPolicy>): void {
+  for (const { delivery } of subscribers) Object.assign(delivery, policy);
+}
+
+/** The rules of what follows hold for what is in the rows; the endpoints' side is another test's. */
+const rules = (snapshot: Snapshot, atRest = false): string[] =>
+  violationsOf(snapshot, { atRest })
+    .map(({ rule }) => rule)
+    .filter((rule) => rule !== 'attempts that left came');
+
+const BREAKS: readonly [rule: string, how: string, breakIt: (story: Story) => void][] = [
+  [
+    'earlier versions go first',
+    'a later version that was sent meanwhile',
+    (story) => {
+      setPolicy(story, { ordering: 'strict' });
+      withVersion(story, 0);
+    },
+  ],
+  [
+    'earlier versions go first',
+    'a version behind a dead one that blocks',
+    (story) => {
+      setPolicy(story, { ordering: 'strict', onDead: 'block' });
+      withVersion(story, 2);
+      Object.assign(story.row, { state: 'dead', reason: 'refused' });
+      Object.assign(story.last, { outcome: 'rejected', statusCode: 422 });
+      story.row.transitions.splice(5, 1, entry(22, 'in_flight', 'dead', 'lease:lse_2'));
+    },
+  ],
+  [
+    'only the newest is sent',
+    'an older version that was sent while a newer one was owed',
+    (story) => {
+      setPolicy(story, { ordering: 'latest' });
+      withVersion(story, 2);
+    },
+  ],
+  [
+    'only the newest is sent',
+    'an older version that was sent after a newer one was accepted',
+    (story) => {
+      setPolicy(story, { ordering: 'latest' });
+      withVersion(story, 0);
+    },
+  ],
+  [
+    'only the newest is sent',
+    'two versions at once',
+    (story) => {
+      setPolicy(story, { ordering: 'latest' });
+      const { transitions } = withVersion(story, 0, {
+        attempts: [attempt(1, { claimedAt: at(11), leftAt: at(11) })],
+      });
+      transitions.splice(2, 2, entry(11, 'queued', 'in_flight', 'lease:lse_1'));
+    },
+  ],
+  [
+    'running numbers have no gap',
+    'a number that was never given',
+    (story) => {
+      Object.assign(story.row, { sequence: 1 });
+      withVersion(story, 2, { sequence: 3 });
+    },
+  ],
+  [
+    'running numbers have no gap',
+    'a number given twice',
+    (story) => {
+      Object.assign(story.row, { sequence: 1 });
+      withVersion(story, 2, { sequence: 1 });
+    },
+  ],
+  ['numbered subscribers get numbers', 'a row without one', (story) => setPolicy(story, { sequence: true })],
+  ['versions are one chain', 'a fork', (story) => withVersion(story, 2, { previousVersion: null })],
+  [
+    'receivers are told what the row says',
+    'another version before',
+    ({ requests }) => Object.assign(requests[0] ?? {}, { headers: { 'waybill-previous-version': '7' } }),
+  ],
+  ['no more attempts than allowed', 'an attempt too many', (story) => setPolicy(story, { maxAttempts: 1 })],
+  [
+    'dead for a reason',
+    'a death after one of twelve attempts',
+    ({ row, last }) => {
+      Object.assign(row, { state: 'dead', reason: 'attempts_exhausted' });
+      Object.assign(last, { outcome: 'rejected', statusCode: 503 });
+    },
+  ],
+  [
+    'dead for a reason',
+    'a death by an answer that is tried again',
+    ({ row, last }) => {
+      Object.assign(row, { state: 'dead', reason: 'server_error' });
+      Object.assign(last, { outcome: 'rejected', statusCode: 503 });
+    },
+  ],
+  [
+    'a lease is taken over once it is over',
+    'a lease that had time left',
+    ({ row }) => row.transitions.splice(3, 1, entry(12, 'in_flight', 'queued', 'run:dispatch/x')),
+  ],
+  [
+    'no document is above 1 MiB',
+    'a larger one',
+    (story) => Object.assign(story, { documentBytes: new Map([['dlv_1', 1024 * 1024 + 1]]) }),
+  ],
+  [
+    'answers to producers are true',
+    'an event that was taken and is not there',
+    (story) => Object.assign(story, { promises: [promise(9, 'in_transit', true)] }),
+  ],
+  [
+    'answers to producers are true',
+    'an event that was taken and is another',
+    (story) => Object.assign(story, { promises: [promise(1, 'exception', true)] }),
+  ],
+  [
+    'answers to producers are true',
+    'a conflict with itself',
+    (story) => Object.assign(story, { promises: [promise(1, 'in_transit', false)] }),
+  ],
+  [
+    'an outcome per subscriber',
+    'a row and a reason why there is none',
+    ({ event }) => event.notSent?.push({ subscriberId: 'clinic', reason: 'disabled' }),
+  ],
+  [
+    'an outcome per subscriber',
+    'neither, though the subscriber was changed',
+    ({ event, subscribers }) => {
+      delete event.notSent;
+      for (const row of subscribers) Object.assign(row, { version: 2, updatedAt: at(30) });
+    },
+  ],
+  [
+    'requests go to their subscriber',
+    'the address of another version',
+    (story) => {
+      const former = { ...subscriber('clinic', 'north'), url: 'http://127.0.0.1:9000/before' };
+      Object.assign(story.subscribers[0] ?? {}, { version: 2 });
+      Object.assign(story, { formerSubscribers: [former] });
+    },
+  ],
+];
+
+function promise(eventVersion: number, status: string, taken: boolean) {
+  return { shipmentId: 'SHP-1', eventVersion, status, taken };
+}
+
+describe('the checker of order, numbers and bounds', () => {
+  it.each(BREAKS)('reports "%s" for %s', (rule, _how, breakIt) => {
+    const story = sound();
+    breakIt(story);
+    expect(rules(story)).toContain(rule);
+  });
+
+  it.each(['strict', 'latest', 'none'] as const)(
+    'finds nothing wrong with versions in turn (%s)',
+    (ordering) => {
+      const story = sound();
+      setPolicy(story, { ordering });
+      const { attempts, transitions } = withVersion(story, 2);
+      if (ordering === 'latest') {
+        // The older one was closed before the newer one came.
+        for (const entry of transitions.slice(0, 2)) entry.at = at(30);
+      }
+      expect(attempts).toHaveLength(1);
+      expect(rules(story)).toEqual([]);
+    },
+  );
+});
+
+describe('the checker of a system at rest', () => {
+  const owe = (story: Story) => {
+    Object.assign(story.row, { state: 'pending', dueAt: at(60) });
+    story.row.transitions.splice(5, 1, entry(22, 'in_flight', 'pending', 'lease:lse_2'));
+    Object.assign(story.last, { outcome: 'rejected', statusCode: 503 });
+  };
+
+  it('reports what is owed to somebody who can be told', () => {
+    const story = sound();
+    owe(story);
+    expect(rules({ ...story, requests: [] }, true)).toEqual(['who can be told is owed nothing']);
+    expect(rules({ ...story, requests: [] })).toEqual([]);
+  });
+
+  it('reports what is owed to somebody who is gone', () => {
+    const story = sound();
+    owe(story);
+    Object.assign(story.subscribers[0] ?? {}, {
+      enabled: false,
+      deletedAt: at(30),
+      updatedAt: at(30),
+      version: 2,
+    });
+    expect(rules({ ...story, requests: [] }, true)).toContain('who is gone is owed nothing');
+  });
+
+  it('accepts what is owed to somebody who is switched off, or waits behind a dead version', () => {
+    const off = sound();
+    owe(off);
+    Object.assign(off.subscribers[0] ?? {}, { enabled: false, updatedAt: at(30), version: 2 });
+    expect(rules({ ...off, requests: [] }, true)).toEqual([]);
+    const blocked = sound();
+    setPolicy(blocked, { ordering: 'strict', onDead: 'block' });
+    owe(blocked);
+    const dead = withVersion(blocked, 0, { state: 'dead', reason: 'refused', attempts: [], attemptCount: 0 });
+    dead.transitions.splice(
+      2,
+      2,
+      entry(5, 'queued', 'in_flight', 'lease:x'),
+      entry(6, 'in_flight', 'dead', 'lease:x'),
+    );
+    expect(rules({ ...blocked, requests: [] }, true)).not.toContain('who can be told is owed nothing');
+  });
+});
