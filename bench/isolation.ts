@@ -9,8 +9,9 @@ const DEFAULT_ROWS = 50_000;
 const OTHERS = 10;
 /** Events of one POST when the backlog is made. */
 const BATCH = 500;
-/** Events that are measured, each told to all the others, and how long after one another, in milliseconds. */
-const EVENTS = 300;
+/** Events that are measured, each told to all the others, and how long after one another, in milliseconds. In all longer
+ * than a lease, so that ticks look at the backlog again meanwhile. */
+const EVENTS = 600;
 const EVERY_MS = 100;
 /** The first ones open connections and are not counted. */
 const WARM_UP = 20;

@@ -1,40 +1,11 @@
-import type { DeliveryPolicy } from '@waybill/shared/contracts/subscriber';
-import type { DeliveryRow } from '@waybill/shared/stores/deliveries';
 import { describe, expect, it } from 'vitest';
 import { violationsOf } from './checker.ts';
 import type { Snapshot } from './snapshot.ts';
-import { at, attempt, entry, type Story, sound, subscriber } from './sound-story.ts';
-
-/** Another version of the same shipment for the clinic, open from the beginning and sent at second 40. */
-function withVersion(story: Story, eventVersion: number, fields: Partial<DeliveryRow> = {}): DeliveryRow {
-  const row: DeliveryRow = {
-    ...story.row,
-    _id: `dlv_v${eventVersion}`,
-    eventVersion,
-    attemptCount: 1,
-    attempts: [attempt(4, { number: 1, outcome: 'accepted', statusCode: 200 })],
-    transitions: [
-      entry(2, null, 'pending', 'run:fan-out/0@0'),
-      entry(3, 'pending', 'queued', 'run:fan-out/0@0'),
-      entry(40, 'queued', 'in_flight', 'lease:lse_4'),
-      entry(42, 'in_flight', 'delivered', 'lease:lse_4'),
-    ],
-    previousVersion: 1,
-    chain: 2,
-    ...fields,
-  };
-  story.deliveries.push(row);
-  story.events.push({ ...story.event, _id: `SHP-1:${eventVersion}`, eventVersion });
-  return row;
-}
-
-function setPolicy({ subscribers }: Story, policy: Partial<DeliveryPolicy>): void {
-  for (const { delivery } of subscribers) Object.assign(delivery, policy);
-}
+import { at, attempt, entry, type Story, setPolicy, sound, subscriber, withVersion } from './sound-story.ts';
 
 /** The rules of what follows hold for what is in the rows; the endpoints' side is another test's. */
-const rules = (snapshot: Snapshot, atRest = false): string[] =>
-  violationsOf(snapshot, { atRest })
+const rules = (snapshot: Snapshot): string[] =>
+  violationsOf(snapshot)
     .map(({ rule }) => rule)
     .filter((rule) => rule !== 'attempts that left came');
 
@@ -199,49 +170,4 @@ describe('the checker of order, numbers and bounds', () => {
       expect(rules(story)).toEqual([]);
     },
   );
-});
-
-describe('the checker of a system at rest', () => {
-  const owe = (story: Story) => {
-    Object.assign(story.row, { state: 'pending', dueAt: at(60) });
-    story.row.transitions.splice(5, 1, entry(22, 'in_flight', 'pending', 'lease:lse_2'));
-    Object.assign(story.last, { outcome: 'rejected', statusCode: 503 });
-  };
-
-  it('reports what is owed to somebody who can be told', () => {
-    const story = sound();
-    owe(story);
-    expect(rules({ ...story, requests: [] }, true)).toEqual(['who can be told is owed nothing']);
-    expect(rules({ ...story, requests: [] })).toEqual([]);
-  });
-
-  it('reports what is owed to somebody who is gone', () => {
-    const story = sound();
-    owe(story);
-    Object.assign(story.subscribers[0] ?? {}, {
-      enabled: false,
-      deletedAt: at(30),
-      updatedAt: at(30),
-      version: 2,
-    });
-    expect(rules({ ...story, requests: [] }, true)).toContain('who is gone is owed nothing');
-  });
-
-  it('accepts what is owed to somebody who is switched off, or waits behind a dead version', () => {
-    const off = sound();
-    owe(off);
-    Object.assign(off.subscribers[0] ?? {}, { enabled: false, updatedAt: at(30), version: 2 });
-    expect(rules({ ...off, requests: [] }, true)).toEqual([]);
-    const blocked = sound();
-    setPolicy(blocked, { ordering: 'strict', onDead: 'block' });
-    owe(blocked);
-    const dead = withVersion(blocked, 0, { state: 'dead', reason: 'refused', attempts: [], attemptCount: 0 });
-    dead.transitions.splice(
-      2,
-      2,
-      entry(5, 'queued', 'in_flight', 'lease:x'),
-      entry(6, 'in_flight', 'dead', 'lease:x'),
-    );
-    expect(rules({ ...blocked, requests: [] }, true)).not.toContain('who can be told is owed nothing');
-  });
 });

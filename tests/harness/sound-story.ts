@@ -1,4 +1,4 @@
-import { subscriberInput } from '@waybill/shared/contracts/subscriber';
+import { type DeliveryPolicy, subscriberInput } from '@waybill/shared/contracts/subscriber';
 import type { Attempt, DeliveryState } from '@waybill/shared/domain/delivery';
 import type { DeliveryRow } from '@waybill/shared/stores/deliveries';
 import type { StatusEventRow } from '@waybill/shared/stores/status-events';
@@ -124,3 +124,34 @@ export function sound() {
 }
 
 export type Story = ReturnType<typeof sound>;
+
+/** Another version of the same shipment for the clinic, open from the beginning and sent at second 40. */
+export function withVersion(
+  story: Story,
+  eventVersion: number,
+  fields: Partial<DeliveryRow> = {},
+): DeliveryRow {
+  const row: DeliveryRow = {
+    ...story.row,
+    _id: `dlv_v${eventVersion}`,
+    eventVersion,
+    attemptCount: 1,
+    attempts: [attempt(4, { number: 1, outcome: 'accepted', statusCode: 200 })],
+    transitions: [
+      entry(2, null, 'pending', 'run:fan-out/0@0'),
+      entry(3, 'pending', 'queued', 'run:fan-out/0@0'),
+      entry(40, 'queued', 'in_flight', 'lease:lse_4'),
+      entry(42, 'in_flight', 'delivered', 'lease:lse_4'),
+    ],
+    previousVersion: 1,
+    chain: 2,
+    ...fields,
+  };
+  story.deliveries.push(row);
+  story.events.push({ ...story.event, _id: `SHP-1:${eventVersion}`, eventVersion });
+  return row;
+}
+
+export function setPolicy({ subscribers }: Story, policy: Partial<DeliveryPolicy>): void {
+  for (const { delivery } of subscribers) Object.assign(delivery, policy);
+}

@@ -5,15 +5,12 @@ import type { MortalProcess } from './mortal-process.ts';
 import type { Hand } from './steps.ts';
 import type { World } from './world.ts';
 
-/**
- * Messages of a partition go to one consumer at a time. One that is paused loses its partition and does not know: it goes
- * on later, beside the next one.
- */
+/** Messages of a partition go to one consumer at a time. */
 export async function fanOut(world: World, by: number, hand: Hand, after: 'commit' | 'again'): Promise<void> {
   const { fanOut: handle, process } = world.scheduler(by);
   await world.partition.own(process, async () => {
     const refusals = await handOver(world.events, hand, after, handle, process);
-    world.noteRefusals(refusals.map(({ offset }) => offset));
+    world.producers.noteRefusals(refusals.map(({ offset }) => offset));
   });
 }
 

@@ -3,9 +3,9 @@ import { MongoNetworkError } from 'mongodb';
 
 /**
  * What happens at one call to the database or to Kafka: the process dies, or the call fails and the process lives on;
- * before the call has any effect, or after it had it and nobody was told.
+ * before the call has any effect, or after it had it and nobody was told. Or the process is paused before the call.
  */
-export const FAULTS = ['die_before', 'die_after', 'fail_before', 'fail_after'] as const;
+export const FAULTS = ['die_before', 'die_after', 'fail_before', 'fail_after', 'pause'] as const;
 export type Fault = (typeof FAULTS)[number];
 
 /** Thrown inside a transaction of a dead process: nothing of it may be committed. */
@@ -51,8 +51,10 @@ export class MortalProcess {
     this.#fuse = { calls, fault };
   }
 
-  disarm(): void {
+  /** Ends what disturbs it. */
+  calm(): void {
     this.#fuse = null;
+    this.resume();
   }
 
   pause(): void {
@@ -115,6 +117,8 @@ export class MortalProcess {
       const fault = this.#strike();
       if (fault === 'fail_before') throw failure();
       if (fault === 'die_before') this.die();
+      if (fault === 'pause') this.pause();
+      await this.#running?.promise;
       if (this.dead) return afterDeath();
       const result = await work();
       if (fault === 'fail_after') throw failure();

@@ -7,9 +7,9 @@ import type { World } from './world.ts';
 export async function perform(world: World, step: Step): Promise<void> {
   switch (step.do) {
     case 'post':
-      return world.post(step.by, step.events);
+      return world.producers.post(world.scheduler(step.by), step.events);
     case 'produce':
-      return world.produce(step.events);
+      return world.producers.produce(step.events);
     case 'fan_out':
       return fanOut(world, step.by, step.hand, step.after);
     case 'command':
@@ -29,9 +29,9 @@ export async function perform(world: World, step: Step): Promise<void> {
     case 'answer':
       return world.answer(step.by, step.answers);
     case 'put':
-      return world.put(step.id, step.terms);
+      return world.configuration.put(step.id, step.terms);
     case 'configure':
-      return world.configure(step.id, step.to);
+      return world.configuration.change(step.id, step.to);
     case 'replay': {
       const { process, deliveries } = world.scheduler(0);
       const { subscriber: subscriberId, shipment } = step.of;

@@ -28,7 +28,7 @@ export async function play(
   const collections = await db.collections();
   await Promise.all(collections.map((collection) => collection.deleteMany({})));
   await using world = await World.open(db, clock, leaseMs);
-  for (const id of SUBSCRIBERS) await world.put(id, terms[id]);
+  for (const id of SUBSCRIBERS) await world.configuration.put(id, terms[id]);
 
   const surprises: unknown[] = [];
   const underway = new Set<Promise<void>>();
@@ -40,17 +40,17 @@ export async function play(
       .finally(() => underway.delete(made));
     underway.add(made);
     // Steps of a paused process go on when it does.
-    if (wait && !world.parts.some(({ process }) => process.paused)) await made;
+    if (wait) await Promise.race([made, ...world.parts.map(({ process }) => process.evicted)]);
   }
-  for (const { process } of world.parts) process.resume();
+  for (const { process } of world.parts) process.calm();
   await Promise.all(underway);
   if (surprises.length > 0) throw new AggregateError(surprises, `unexpected: ${surprises.join('; ')}`);
 
   const restless = await comeToRest(world);
   const snapshot = {
     ...(await takeSnapshot(db, [world.endpoint])),
-    formerSubscribers: world.formerSubscribers,
-    promises: world.promises(),
+    formerSubscribers: world.configuration.noted,
+    promises: world.producers.promises(),
   };
   const broken = [...restless, ...violationsOf(snapshot, { atRest: true, requestsMayBeCut: true })];
   if (broken.length > 0) throw new RuleBrokenError(tell(broken, snapshot));

@@ -14,10 +14,7 @@ const ALL = { count: 1_000, order: 'sent' } as const;
  * @returns what is still owed, or was sent again.
  */
 export async function comeToRest(world: World): Promise<Violation[]> {
-  for (const { process } of world.parts) {
-    process.resume();
-    process.disarm();
-  }
+  for (const { process } of world.parts) process.calm();
   await world.becomeIdle();
   const owed = await settleAll(world);
   if (owed.length > 0) return owed;

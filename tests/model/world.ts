@@ -1,23 +1,19 @@
 import { randomBytes } from 'node:crypto';
 import { setTimeout as delay } from 'node:timers/promises';
-import { subscriberInput } from '@waybill/shared/contracts/subscriber';
 import type { MessageOf, TopicName } from '@waybill/shared/contracts/topics';
 import { KafkaUnavailableError } from '@waybill/shared/kafka/producer';
 import type { DatabaseClock } from '@waybill/shared/stores/database-clock';
-import type { SubscriberRow } from '@waybill/shared/stores/subscribers';
 import type { Answer } from '@waybill/shared/testing/receiver';
 import { type Db, MongoNetworkError } from 'mongodb';
 import { type Endpoint, startEndpoint } from '../harness/endpoint.ts';
-import type { Promised } from '../harness/snapshot.ts';
+import { Configuration } from './configuration.ts';
 import { Mailbox } from './mailbox.ts';
 import type { MortalProcess } from './mortal-process.ts';
 import { Partition } from './partition.ts';
+import { Producers } from './producers.ts';
 import { DispatcherService, Scheduler, type Surroundings } from './services.ts';
-import { type EventName, type ProcessName, type SubscriberName, type Terms, WORKERS } from './steps.ts';
+import { type ProcessName, type SubscriberName, WORKERS } from './steps.ts';
 
-/** Below what the API lets through, so that an endpoint that never answers costs little time. */
-const TIMEOUT_MS = 300;
-const ROLE = 'operator';
 const POLL_MS = 10;
 /** Longer than the settler gathers results for. */
 const QUIET_POLLS = 2;
@@ -25,25 +21,21 @@ const IDLE_WITHIN_MS = 10_000;
 
 type Part = { readonly process: MortalProcess };
 
-/** One story's system: its processes, its Kafka, its endpoints, and what producers were told. */
+/** One story's system: its processes, its Kafka, its endpoints, and who else deals with it. */
 export class World implements AsyncDisposable {
   readonly db: Db;
   readonly endpoint: Endpoint;
   readonly events = new Mailbox<'statusEvents'>('shipment.status-events');
   readonly commands = new Mailbox<'deliveryCommands'>('delivery.commands');
   readonly partition = new Partition();
-  readonly formerSubscribers: SubscriberRow[] = [];
+  readonly producers: Producers;
+  readonly configuration: Configuration;
   readonly #surroundings: Surroundings;
   readonly #answers: Map<string, Answer[]>;
   readonly #schedulers: Scheduler[] = [];
   readonly #dispatchers: DispatcherService[] = [];
   readonly #everyDispatcher: DispatcherService[] = [];
-  readonly #told: Promised[] = [];
-  /** Events that producers put into Kafka, by offset, and the offsets that fan-out refused. */
-  readonly #produced = new Map<string, EventName>();
-  readonly #refused = new Set<string>();
   #slot = 0;
-  #configured: Promise<void> = Promise.resolve();
 
   private constructor(
     db: Db,
@@ -55,6 +47,8 @@ export class World implements AsyncDisposable {
     this.db = db;
     this.endpoint = endpoint;
     this.#answers = answers;
+    this.producers = new Producers(this.events);
+    this.configuration = new Configuration(db, endpoint, () => this.scheduler(0));
     this.#surroundings = {
       db,
       clock,
@@ -122,79 +116,10 @@ export class World implements AsyncDisposable {
     }
   }
 
-  async post(by: number, events: readonly EventName[]): Promise<void> {
-    const scheduler = this.scheduler(by);
-    // A producer whose server died was told nothing.
-    const results = await scheduler.process.live(() => scheduler.post(events.map(statusEventOf)));
-    results?.forEach(({ result }, index) => {
-      const event = events[index];
-      if (event) this.#told.push({ ...nameOf(event), taken: result !== 'conflict' });
-    });
-  }
-
-  produce(events: readonly EventName[]): void {
-    const offsets = this.events.append(events.map(statusEventOf));
-    events.forEach((event, index) => {
-      this.#produced.set(offsets[index] ?? '', event);
-    });
-  }
-
-  noteRefusals(offsets: Iterable<string>): void {
-    for (const offset of offsets) this.#refused.add(offset);
-  }
-
-  /** What producers may rely on, once everything that is in Kafka was taken. */
-  promises(): Promised[] {
-    const produced = [...this.#produced].map(([offset, event]) => ({
-      ...nameOf(event),
-      taken: !this.#refused.has(offset),
-    }));
-    return [...this.#told, ...produced];
-  }
-
-  put(id: SubscriberName, terms: Terms): Promise<void> {
-    const { path, onlyExceptions, ...delivery } = terms;
-    const input = subscriberInput.parse({
-      url: this.endpoint.receiver.url(`/${id}/${path}`),
-      filter: onlyExceptions ? { statuses: ['exception'] } : {},
-      delivery: { ...delivery, backoff: { initialMs: 10, maxMs: 40, jitter: 0 } },
-    });
-    const quick = { ...input, delivery: { ...input.delivery, timeoutMs: TIMEOUT_MS } };
-    return this.#change(id, ({ subscribers }) => subscribers.put(id, quick, ROLE));
-  }
-
-  /** As the API does it. */
-  configure(id: SubscriberName, to: 'enable' | 'disable' | 'delete'): Promise<void> {
-    return this.#change(id, async ({ subscribers, deliveries, lanes }) => {
-      if (to === 'delete') {
-        await subscribers.delete(id, ROLE);
-        await deliveries.cancelOf(id, `operator:${ROLE}`, 'subscriber_removed');
-      } else {
-        await subscribers.setEnabled(id, to === 'enable', ROLE);
-        if (to === 'enable') await lanes.close(id);
-      }
-    });
-  }
-
   async [Symbol.asyncDispose](): Promise<void> {
-    for (const { process } of this.parts) process.resume();
+    for (const { process } of this.parts) process.calm();
     await Promise.all(this.#everyDispatcher.map((dispatcher) => dispatcher.stop()));
     await this.endpoint.receiver.close();
-  }
-
-  /** One after the other: attempts name the version they used, so every version is noted. */
-  #change(id: SubscriberName, change: (by: Scheduler) => Promise<unknown>): Promise<void> {
-    const changed = this.#configured.then(async () => {
-      try {
-        const scheduler = this.scheduler(0);
-        await scheduler.process.live(() => change(scheduler));
-      } finally {
-        const row = await this.db.collection<SubscriberRow>('subscribers').findOne({ _id: id });
-        if (row) this.formerSubscribers.push(row);
-      }
-    });
-    this.#configured = changed.catch(() => {});
-    return changed;
   }
 
   #append<Name extends TopicName>(name: Name, values: readonly MessageOf<Name>[]): void {
@@ -217,20 +142,4 @@ function alive<T extends Part>(parts: T[], index: number, start: () => T): T {
   const started = start();
   parts[index] = started;
   return started;
-}
-
-function statusEventOf(event: EventName) {
-  const { shipmentId, eventVersion, status } = nameOf(event);
-  return {
-    shipmentId,
-    eventVersion,
-    status,
-    occurredAt: '2026-02-03T04:05:06Z',
-    attributes: {},
-    data: { status },
-  };
-}
-
-function nameOf({ shipment, version, status }: EventName): Omit<Promised, 'taken'> {
-  return { shipmentId: `SHP-${shipment}`, eventVersion: version, status };
 }

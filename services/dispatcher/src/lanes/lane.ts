@@ -30,6 +30,7 @@ export class Lane {
   #tokens: number | null = null;
   #tokensUntil = 0;
   #grantedUntil = 0;
+  #holdsGrant = false;
   #askAgainAt = 0;
   /** When asking may help again, once nothing may begin. */
   #againAt = 0;
@@ -61,9 +62,9 @@ export class Lane {
     return this.#probe;
   }
 
-  /** It holds a grant that others may want, or asks for one. */
-  get granted(): boolean {
-    return this.#grantedUntil > 0 || this.asking;
+  /** It asked for a grant and gave none back since: others may be short of it, also when it is void here. */
+  get holdsGrant(): boolean {
+    return this.#holdsGrant;
   }
 
   /** A grant is being asked for: nothing begins beyond what is under way, for it may be less than the one before. */
@@ -85,6 +86,7 @@ export class Lane {
    * what is left is there for other workers at once.
    */
   ask(wanted: number, concurrency: number): LaneAsk {
+    this.#holdsGrant = true;
     this.#asked = { inUse: this.#taken, want: Math.min(concurrency, 2 * (this.#taken + wanted)) };
     return this.#asked;
   }
@@ -179,6 +181,12 @@ export class Lane {
     this.#slots = 0;
     this.#grantedUntil = 0;
     this.#againAt = Math.max(this.#againAt, until);
+  }
+
+  /** To be called before the grant is returned. */
+  giveBack(): void {
+    this.forgetGrant();
+    this.#holdsGrant = false;
   }
 
   /** The grant is void: what is known of the subscriber has changed. */

@@ -5,6 +5,7 @@ import { LaneStore } from '@waybill/shared/stores/lanes';
 import { type SubscriberRow, SubscriberStore } from '@waybill/shared/stores/subscribers';
 import { createLogger } from '@waybill/shared/telemetry/logger';
 import { type OwnDatabase, ownDatabase } from '@waybill/shared/testing/database';
+import { until } from '@waybill/shared/testing/until';
 import { afterAll, beforeAll, describe, expect, inject, it } from 'vitest';
 import { Lanes } from './lanes.ts';
 
@@ -111,5 +112,30 @@ describe('a worker whose subscriber asks for a pause', () => {
     const lane = two.of(subscriber._id);
     expect(lane.reserve(1, performance.now())).toBe(0);
     expect(lane.retryIn(performance.now())).toBeGreaterThan(50_000);
+  });
+});
+
+describe('a worker whose subscriber fails now and then, with nothing to do between', () => {
+  it('remembers how often it failed, although it gave its slots back each time', async () => {
+    const [store, mine, subscriber] = [
+      new LaneStore(database.db),
+      lanes(),
+      await subscribe({ concurrency: 4 }),
+    ];
+    mine.start(() => {});
+    const failure = { failed: true, throttleMs: null, quarantine: null };
+    const { breaker } = await until('the breaker to open', async () => {
+      await mine.grant([demand(subscriber, 1)]);
+      const lane = mine.of(subscriber._id);
+      expect(lane.reserve(1, performance.now())).toBe(1);
+      lane.release(1, false);
+      await mine.report(lane, failure);
+      return until('the slots to be given back', async () => {
+        const row = await store.get(subscriber._id);
+        return row?.holders.length === 0 && row;
+      }).then((row) => row.breaker && row);
+    });
+    expect(breaker?.trips).toBe(1);
+    await mine.stop();
   });
 });

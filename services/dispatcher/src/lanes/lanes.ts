@@ -36,6 +36,11 @@ export class Lanes {
   #beating: NodeJS.Timeout | undefined;
   /** Grants and their return go to the database one after the other, so that none is given back after it was renewed. */
   #tail: Promise<unknown> = Promise.resolve();
+  /** What is asked for with the next question: it waits for its turn, and all that comes meanwhile goes with it. */
+  readonly #demands = new Map<string, LaneDemand>();
+  #question: Promise<void> | null = null;
+  /** Settles with the question that is on its way. */
+  #answered: Promise<void> = Promise.resolve();
 
   constructor(deps: LanesDeps) {
     this.#deps = deps;
@@ -95,13 +100,13 @@ export class Lanes {
   async grant(demands: readonly LaneDemand[]): Promise<void> {
     const lanes = demands.map(({ subscriber }) => this.of(subscriber._id));
     // An answer that is on its way says how many slots there are; asking once more would only hold it up.
-    while (lanes.some((lane) => lane.asking)) await this.#tail;
+    while (lanes.some((lane) => lane.asking)) await this.#answered;
     const now = performance.now();
     const lacking = demands.filter(({ subscriber, wanted, sends }) => {
       this.#subscribers.set(subscriber._id, subscriber);
       return this.of(subscriber._id).needsGrant(wanted, subscriber.delivery.concurrency, now, sends);
     });
-    if (lacking.length > 0) await this.#inTurn(() => this.#acquire(lacking));
+    if (lacking.length > 0) await this.#ask(lacking);
   }
 
   /** Passes on what an attempt showed: throttle, quarantine, breaker. */
@@ -142,8 +147,24 @@ export class Lanes {
     return turn;
   }
 
+  #ask(demands: readonly LaneDemand[]): Promise<void> {
+    for (const { subscriber, wanted, sends } of demands) {
+      const { wanted: more = 0, sends: moreSends = 0 } = this.#demands.get(subscriber._id) ?? {};
+      this.#demands.set(subscriber._id, { subscriber, wanted: wanted + more, sends: sends + moreSends });
+    }
+    this.#question ??= this.#inTurn(() => {
+      const all = [...this.#demands.values()];
+      this.#demands.clear();
+      this.#question = null;
+      return this.#acquire(all);
+    });
+    return this.#question;
+  }
+
   async #acquire(demands: readonly LaneDemand[]): Promise<void> {
     if (demands.length === 0) return;
+    const answer = Promise.withResolvers<void>();
+    this.#answered = answer.promise;
     const { store, instance, clock } = this.#deps;
     const asked = performance.now();
     const requests = demands.map(({ subscriber: { _id, delivery }, wanted, sends }) => ({
@@ -164,6 +185,7 @@ export class Lanes {
         const lane = this.of(subscriberId);
         if (lane.asking) lane.forgetGrant();
       }
+      answer.resolve();
     }
   }
 
@@ -179,8 +201,8 @@ export class Lanes {
 
   /** The lanes themselves stay: they remember how often their subscriber failed. */
   async #giveBackIdle(): Promise<void> {
-    const idle = [...this.#lanes.values()].filter((lane) => lane.idle && lane.granted);
-    for (const lane of idle) lane.forgetGrant();
+    const idle = [...this.#lanes.values()].filter((lane) => lane.idle && lane.holdsGrant);
+    for (const lane of idle) lane.giveBack();
     await this.#deps.store.release(
       idle.map(({ subscriberId }) => subscriberId),
       this.#deps.instance,
