@@ -1,5 +1,7 @@
 import { join } from 'node:path';
 import { bootstrap } from '@waybill/infra/bootstrap/bootstrap';
+import { engineAccess } from '@waybill/shared/config/engine-access';
+import { engineEnvironment, parseEnvironment } from '@waybill/shared/config/environment';
 import { openDataDirectory } from '../engines/data-directory.ts';
 import { startEngines } from '../engines/start.ts';
 import { stackKeys } from './keys.ts';
@@ -59,7 +61,8 @@ export async function startStack(options: StartStackOptions): Promise<Stack> {
       MONGODB_URI: engines.mongodb.uri,
       SCHEMA_REGISTRY_URL: engines.registry.url,
     };
-    await bootstrap(addresses, progress);
+    const access = engineAccess(parseEnvironment(engineEnvironment, { ...env, ...addresses }));
+    await bootstrap({ ...addresses, access }, progress);
 
     const keys = await stackKeys(env, dataDir);
     const jaeger = jaegerAddress(env);
