@@ -7,6 +7,7 @@ import { ComposeProject } from './compose-project.ts';
 import { describeWithDocker, docker } from './docker.ts';
 
 const SERVICES = ['scheduler', 'dispatcher', 'sweeper'] as const;
+const ENGINES = ['kafka', 'mongodb', 'registry', 'jaeger'] as const;
 const STARTED = '{{.Id}} {{.State.StartedAt}}';
 /** What container runtimes grant between SIGTERM and SIGKILL. */
 const STOP_WITHIN_MS = 10_000;
@@ -52,7 +53,7 @@ describeWithDocker('docker compose', () => {
   it('comes up by itself, bootstrap done and every service ready', async () => {
     const [bootstrap = ''] = await project.containers('bootstrap');
     expect(await project.inspect(bootstrap, '{{.State.Status}} {{.State.ExitCode}}')).toBe('exited 0');
-    for (const service of [...SERVICES, 'kafka', 'mongodb', 'registry']) {
+    for (const service of [...SERVICES, ...ENGINES]) {
       const [id = ''] = await project.containers(service);
       expect([service, await project.inspect(id, '{{.State.Health.Status}}')]).toEqual([service, 'healthy']);
     }
@@ -64,7 +65,7 @@ describeWithDocker('docker compose', () => {
     const delivery = await delivered('SHP-compose');
     const received = await project.received();
     expect(received.map(({ headers }) => headers['idempotency-key'])).toEqual([delivery.idempotencyKey]);
-    expect(JSON.parse(received[0]?.body ?? '')).toMatchObject({ subject: 'SHP-compose' });
+    expect(JSON.parse(received[0]?.body.toString() ?? '')).toMatchObject({ subject: 'SHP-compose' });
   });
 
   it('takes an event that an upstream system on this machine writes to Kafka', async () => {
@@ -103,7 +104,7 @@ describeWithDocker('docker compose', () => {
       const parsed = JSON.parse(bindings) as Record<string, { HostIp: string }[]> | null;
       return Object.values(parsed ?? {}).flatMap((hosts) => hosts.map(({ HostIp }) => HostIp));
     };
-    for (const service of ['scheduler', 'kafka', 'registry']) {
+    for (const service of ['scheduler', 'kafka', 'registry', 'jaeger']) {
       expect(await published(service)).toEqual(['127.0.0.1']);
     }
     for (const service of ['dispatcher', 'sweeper', 'mongodb', 'bootstrap']) {
@@ -115,9 +116,7 @@ describeWithDocker('docker compose', () => {
     'leaves what runs alone when it is brought up again, and adds dispatchers on demand',
     async () => {
       const running = async (): Promise<string[]> => {
-        const ids = await Promise.all(
-          [...SERVICES, 'kafka', 'mongodb', 'registry'].map((s) => project.containers(s)),
-        );
+        const ids = await Promise.all([...SERVICES, ...ENGINES].map((s) => project.containers(s)));
         return await Promise.all(ids.flatMap(([id = '']) => project.inspect(id, STARTED)));
       };
       const before = await running();
