@@ -8,8 +8,11 @@ import type { WireRequest } from '../harness/snapshot.ts';
 import { docker, dockerLines } from './docker.ts';
 
 const ROOT = resolve(import.meta.dirname, '../..');
-/** Builds four images when nothing is cached. */
+/** Fetches all dependencies when nothing is cached. */
+const BUILD_TIMEOUT_MS = 600_000;
 const UP_TIMEOUT_MS = 280_000;
+/** For a hook that builds and brings a stack up, on a machine that has much else to do. */
+export const BUILT_AND_UP_WITHIN_MS = BUILD_TIMEOUT_MS + UP_TIMEOUT_MS;
 const DOWN_TIMEOUT_MS = 90_000;
 
 /**
@@ -120,6 +123,11 @@ export class ComposeProject {
     ];
     const all = ['compose', ...options, ...args];
     return docker(all, timeoutMs);
+  }
+
+  /** Makes the images of what is brought up. */
+  async build(): Promise<void> {
+    await this.compose(['build'], BUILD_TIMEOUT_MS);
   }
 
   /** Resolves when every service is ready. @throws with the services' last words when one does not get there. */

@@ -3,7 +3,7 @@ import { Api, type Delivery } from '../harness/api.ts';
 import { EVENTS_TOPIC, statusEvent } from '../harness/scenario.ts';
 import { Topics } from '../harness/topics.ts';
 import { eventually } from '../harness/waiting.ts';
-import { ComposeProject } from './compose-project.ts';
+import { BUILT_AND_UP_WITHIN_MS, ComposeProject } from './compose-project.ts';
 import { describeWithDocker, docker } from './docker.ts';
 
 const SERVICES = ['scheduler', 'dispatcher', 'sweeper'] as const;
@@ -11,7 +11,7 @@ const ENGINES = ['kafka', 'mongodb', 'registry', 'jaeger'] as const;
 const STARTED = '{{.Id}} {{.State.StartedAt}}';
 /** What container runtimes grant between SIGTERM and SIGKILL. */
 const STOP_WITHIN_MS = 10_000;
-/** For a hook or test that brings the stack up, on a machine that has much else to do. */
+/** For a test that brings the stack up, on a machine that has much else to do. */
 const UP_WITHIN_MS = 300_000;
 
 /** Run by the node of an image: who it is, and which programs that install others are there. */
@@ -31,8 +31,9 @@ describeWithDocker('docker compose', () => {
   beforeAll(async () => {
     project = await ComposeProject.create();
     api = new Api(`http://127.0.0.1:${project.ports.scheduler}`, project.keys);
-    await project.up('--build');
-  }, UP_WITHIN_MS);
+    await project.build();
+    await project.up();
+  }, BUILT_AND_UP_WITHIN_MS);
   afterAll(() => project?.[Symbol.asyncDispose](), 120_000);
 
   async function delivered(shipmentId: string): Promise<Delivery> {

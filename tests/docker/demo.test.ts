@@ -8,10 +8,9 @@ import { SAMPLES } from '@waybill/demo/subscribers';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { Api, type Delivery } from '../harness/api.ts';
 import { eventually } from '../harness/waiting.ts';
-import { ComposeProject } from './compose-project.ts';
+import { BUILT_AND_UP_WITHIN_MS, ComposeProject } from './compose-project.ts';
 import { describeWithDocker } from './docker.ts';
 
-const UP_WITHIN_MS = 300_000;
 /** Spans are sent in batches, every few seconds. */
 const TRACED_WITHIN_MS = 30_000;
 
@@ -34,9 +33,10 @@ describeWithDocker('the demo in containers', () => {
     beforeAll(async () => {
       project = await ComposeProject.create({ profiles: ['demo'] });
       api = new Api(`http://127.0.0.1:${project.ports.scheduler}`, project.keys);
-      await project.up('--build');
+      await project.build();
+      await project.up();
       deliveries = await api.deliveries();
-    }, UP_WITHIN_MS);
+    }, BUILT_AND_UP_WITHIN_MS);
     afterAll(() => project?.[Symbol.asyncDispose](), 120_000);
 
     it('has told every sample subscriber when it is up, and says so', async () => {

@@ -12,14 +12,13 @@ import { COMMANDS_TOPIC, EVENTS_TOPIC, statusEvent } from '../harness/scenario.t
 import { snapshotOf } from '../harness/snapshot.ts';
 import { Topics } from '../harness/topics.ts';
 import { eventually } from '../harness/waiting.ts';
-import { ComposeProject } from './compose-project.ts';
+import { BUILT_AND_UP_WITHIN_MS, ComposeProject } from './compose-project.ts';
 import { describeWithDocker, docker } from './docker.ts';
 
 const VICTIMS = ['scheduler', 'dispatcher', 'sweeper', 'jaeger', 'registry', 'kafka', 'mongodb'];
 const EVENTS_PER_ROUND = 30;
 const SUBSCRIBERS = ['steady', 'flaky'];
 const POLICY = { maxAttempts: 50, backoff: { initialMs: 100, maxMs: 1_000, jitter: 0.2 } };
-const UP_WITHIN_MS = 300_000;
 /** For a service or an engine to be there again, and what waited for it to be taken. */
 const BACK_WITHIN_MS = 90_000;
 
@@ -33,8 +32,9 @@ describeWithDocker('containers that are killed while events flow', () => {
     mongodb = `mongodb://127.0.0.1:${mongodbPort}/?directConnection=true`;
     project = await ComposeProject.create({ mongodbPort, env: { LEASE_MS: '5000' } });
     api = new Api(`http://127.0.0.1:${project.ports.scheduler}`, project.keys);
-    await project.up('--build');
-  }, UP_WITHIN_MS);
+    await project.build();
+    await project.up();
+  }, BUILT_AND_UP_WITHIN_MS);
   afterAll(() => project?.[Symbol.asyncDispose](), 120_000);
 
   /** As a careful client does: again until they are taken. */
