@@ -27,6 +27,7 @@ require('node:http').createServer((request, response) => {
   request.on('data', (chunk) => chunks.push(chunk)).on('end', () => {
     const { method, url: path, headers } = request;
     if (path === '/received') return response.end(JSON.stringify(received));
+    if (path === '/readyz') return response.end();
     const name = headers['idempotency-key'] + '/' + headers['waybill-attempt'];
     const fails = path.startsWith('/flaky') && createHash('sha256').update(name).digest()[0] < 100;
     const answered = fails ? 503 : 200;
