@@ -3,6 +3,7 @@ import { type StatusEvent, statusEvent } from '@waybill/shared/contracts/status-
 import { parseEgressPolicy } from '@waybill/shared/domain/egress-policy';
 import type { BatchHandler } from '@waybill/shared/kafka/consumer-loop';
 import type { Producer } from '@waybill/shared/kafka/producer';
+import { ChainStore } from '@waybill/shared/stores/chains';
 import type { DatabaseClock } from '@waybill/shared/stores/database-clock';
 import { DeadLetterStore } from '@waybill/shared/stores/dead-letters';
 import { DeliveryStore } from '@waybill/shared/stores/deliveries';
@@ -68,6 +69,7 @@ export class Scheduler {
       events,
       subscribers,
       deliveries,
+      chains: new ChainStore(mortal),
       producer,
       clock,
       namingKey,

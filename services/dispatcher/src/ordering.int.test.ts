@@ -52,7 +52,7 @@ async function shipment(...states: DeliveryState[]): Promise<DeliveryRow[]> {
     const [id, eventVersion] = [`${shipmentId}/${index + 1}`, index + 1];
     if (state === 'pending' || state === 'queued' || state === 'in_flight')
       return deliveryRow(id, { shipmentId, eventVersion, state, dueAt: inMs(20_000) });
-    return { ...closedRow(id, state), shipmentId, eventVersion };
+    return closedRow(id, state, { shipmentId, eventVersion });
   });
   await putDeliveries(database.db, rows);
   return rows;

@@ -16,6 +16,10 @@ const INDEXES: Readonly<Record<string, readonly Index[]>> = {
   ],
   deliveries: [
     { key: { shipmentId: 1, subscriberId: 1, eventVersion: 1 }, options: { name: 'identity', unique: true } },
+    {
+      key: { shipmentId: 1, subscriberId: 1, chain: 1 },
+      options: { name: 'chain', unique: true, partialFilterExpression: { chain: { $exists: true } } },
+    },
     { key: { dueAt: 1 }, options: { name: 'due', sparse: true } },
     {
       key: { subscriberId: 1, tried: 1, state: 1, dueAt: 1 },
