@@ -79,6 +79,7 @@ export class Scheduler {
       deliveries,
       lanes,
       events,
+      deadLetters,
       runs,
       producer,
       clock,

@@ -48,6 +48,7 @@ runService(async ({ resources, fail }) => {
     deliveries,
     lanes,
     events,
+    deadLetters,
     runs,
     producer,
     clock,

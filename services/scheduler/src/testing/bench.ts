@@ -94,12 +94,13 @@ export class Bench implements AsyncDisposable {
 
   /** A dispatch tick as one instance has it. */
   dispatchTick(worker: string, producer = this.connections.producer): DispatchTick {
-    const { deliveries, lanes, events, runs } = this;
+    const { deliveries, lanes, events, deadLetters, runs } = this;
     const { clock } = this.connections;
     return new DispatchTick({
       deliveries,
       lanes,
       events,
+      deadLetters,
       runs,
       producer,
       clock,
