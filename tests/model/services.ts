@@ -12,6 +12,7 @@ import { LeaseStore } from '@waybill/shared/stores/leases';
 import { RunStore } from '@waybill/shared/stores/runs';
 import { StatusEventStore } from '@waybill/shared/stores/status-events';
 import { SubscriberStore } from '@waybill/shared/stores/subscribers';
+import { TurnStore } from '@waybill/shared/stores/turns';
 import { createLogger } from '@waybill/shared/telemetry/logger';
 import type { Db } from 'mongodb';
 import { createSender, type Sender } from '../../services/dispatcher/src/delivery/send.ts';
@@ -120,6 +121,7 @@ export class DispatcherService {
     this.#dispatch = new Dispatch({
       leases,
       deliveries: new DeliveryStore(mortal),
+      turns: new TurnStore(mortal),
       events: new StatusEventStore(mortal),
       subscribers,
       lanes,

@@ -4,6 +4,7 @@ import type { Attempt, DeliveryState, Lease, TransitionRecord } from '../domain/
 import { TRANSITIONS } from '../domain/transitions.ts';
 import { transition } from './delivery-transition.ts';
 import { insertMissing } from './duplicate-keys.ts';
+import { hintOf } from './indexes.ts';
 import { type Page, pageOf, readCursor, writeCursor } from './page.ts';
 import type { SubscriberRow } from './subscribers.ts';
 
@@ -47,18 +48,6 @@ export interface DeliveryRow {
   heldFor?: number;
   /** When an operator last had it sent again; limits on attempts and time count from here. */
   replayedAt?: Date;
-}
-
-/** What decides whose turn it is. */
-export type SiblingRow = Pick<
-  DeliveryRow,
-  '_id' | 'shipmentId' | 'subscriberId' | 'eventVersion' | 'state' | 'dueAt' | 'lease'
->;
-
-export interface Hold {
-  readonly id: string;
-  readonly forVersion: number;
-  readonly dueInMs: number;
 }
 
 /** Older history of a delivery, moved out of its row so that the row stays small. */
@@ -181,73 +170,18 @@ export class DeliveryStore {
     const { modifiedCount } = await this.#deliveries.updateMany(
       { subscriberId, state: { $in: TRANSITIONS.cancel.from }, dueAt: { $gt: new Date(0) } },
       transition('cancel', { cause, reason }),
-      { hint: 'due_of_subscriber' },
+      { hint: hintOf('deliveries', 'due_of_subscriber') },
     );
     return modifiedCount;
   }
 
-  /** All versions of some shipments for some subscribers. Index: `identity`. */
-  siblings(shipmentIds: readonly string[], subscriberIds: readonly string[]): Promise<SiblingRow[]> {
-    return this.#deliveries
-      .find(
-        { shipmentId: { $in: shipmentIds }, subscriberId: { $in: subscriberIds } },
-        {
-          projection: { shipmentId: 1, subscriberId: 1, eventVersion: 1, state: 1, dueAt: 1, 'lease.id': 1 },
-        },
-      )
-      .toArray();
-  }
-
-  /** Takes rows whose turn it is not out of the line until `dueInMs` from now; `wake` brings them back earlier. */
-  async hold(holds: readonly Hold[]): Promise<void> {
-    if (holds.length === 0) return;
-    await this.#deliveries.bulkWrite(
-      holds.map(({ id, forVersion, dueInMs }) => ({
-        updateOne: {
-          filter: { _id: id, state: { $in: TRANSITIONS.hold.from } },
-          update: transition('hold', {
-            cause: 'ordering',
-            reason: waitsFor(forVersion),
-            dueInMs,
-            set: { heldFor: forVersion, reason: waitsFor(forVersion) },
-          }),
-        },
-      })),
-      { ordered: false },
+  /** Makes the held rows of a subscriber due at once: its terms are others now. */
+  async wakeAllOf(subscriberId: string): Promise<void> {
+    await this.#deliveries.updateMany(
+      { subscriberId, heldFor: { $exists: true }, state: 'pending', dueAt: { $gt: new Date(0) } },
+      [{ $set: { dueAt: '$$NOW', heldFor: '$$REMOVE' } }],
+      { hint: hintOf('deliveries', 'due_of_subscriber') },
     );
-  }
-
-  /** Closes rows that a newer accepted version made pointless. A request under way is left to end. */
-  async supersede(superseded: readonly { id: string; byVersion: number }[]): Promise<void> {
-    if (superseded.length === 0) return;
-    await this.#deliveries.bulkWrite(
-      superseded.map(({ id, byVersion }) => ({
-        updateOne: {
-          filter: { _id: id, state: { $in: TRANSITIONS.supersede.from } },
-          update: transition('supersede', {
-            cause: 'ordering',
-            reason: `superseded_by_version:${byVersion}`,
-          }),
-        },
-      })),
-      { ordered: false },
-    );
-  }
-
-  /** Makes held rows of a shipment due at once, because another version of it has moved on. @returns them. */
-  async wake(shipmentIds: readonly string[], subscriberId: string): Promise<EnqueuedDelivery[]> {
-    const held = {
-      shipmentId: { $in: shipmentIds },
-      subscriberId,
-      heldFor: { $exists: true },
-      state: 'pending',
-    } as const;
-    const rows = await this.#deliveries.find(held, COMMAND_FIELDS).toArray();
-    if (rows.length === 0) return rows;
-    await this.#deliveries.updateMany({ ...held, _id: { $in: rows.map((row) => row._id) } }, [
-      { $set: { dueAt: '$$NOW', heldFor: '$$REMOVE' } },
-    ]);
-    return rows;
   }
 
   /**
@@ -379,8 +313,6 @@ function dueOfSubscribers(now: Date, except: readonly string[], most: number): D
     { $match: { due: { $ne: [] } } },
   ];
 }
-
-const waitsFor = (version: number) => `waits_for_version:${version}`;
 
 const REPLAY = (cause: string) => ({
   cause,
