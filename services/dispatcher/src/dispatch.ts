@@ -148,11 +148,17 @@ export class Dispatch {
     if (ids.length === 0) return;
     const { leases, events, claimer, deliveries } = this.#deps;
     const bySubscriber = new Map(taken.map((item) => [item.subscriber._id, item]));
-    const versions = new Map(taken.map(({ subscriber }) => [subscriber._id, subscriber.version]));
+    const terms = new Map(
+      taken.map(({ subscriber: { _id, version, delivery } }) => [
+        _id,
+        { version, maxAttempts: delivery.maxAttempts },
+      ]),
+    );
     const leaseId = `lse_${randomUUID()}`;
     const sent = new Map<string, number>();
     try {
-      const claimed = await leases.claim(ids, leaseId, versions, claimer);
+      const { held: claimed, exhausted } = await leases.claim(ids, leaseId, terms, claimer);
+      this.#report(exhausted, bySubscriber);
       if (claimed.length === 0) return;
       const ordered = taken.filter(({ subscriber }) => isOrdered(subscriber));
       const eventIds = new Set(claimed.map((row) => statusEventId(row.shipmentId, row.eventVersion)));
@@ -174,6 +180,23 @@ export class Dispatch {
         lane.release(rows.length - (sent.get(subscriber._id) ?? 0), true);
         this.#refill(lane);
       }
+    }
+  }
+
+  /** Says which rows a claim closed for want of an attempt, and wakes the versions that waited for them. */
+  #report(exhausted: readonly DeliveryRow[], bySubscriber: ReadonlyMap<string, Taken>): void {
+    const { settler, logger } = this.#deps;
+    settler.announce(exhausted.map((row) => ({ row, reason: row.reason })));
+    for (const row of exhausted) {
+      const { _id: deliveryId, shipmentId, subscriberId, reason } = row;
+      logger.info({ deliveryId, shipmentId, subscriberId, reason }, 'closed without a further attempt');
+      const subscriber = bySubscriber.get(subscriberId)?.subscriber;
+      if (!subscriber || !isOrdered(subscriber)) continue;
+      const waking = this.#wakeFamily(row).catch((error: unknown) =>
+        logger.warn({ err: error, deliveryId }, 'waiting versions were not woken, the tick will wake them'),
+      );
+      this.#claiming.add(waking);
+      void waking.finally(() => this.#claiming.delete(waking));
     }
   }
 
