@@ -1,4 +1,5 @@
 import { randomUUID } from 'node:crypto';
+import { renewalInterval } from '@waybill/shared/domain/lease';
 import type { DatabaseClock } from '@waybill/shared/stores/database-clock';
 import type { DeliveryRow, DeliveryStore } from '@waybill/shared/stores/deliveries';
 import type { Candidate, Claimer, LeaseStore } from '@waybill/shared/stores/leases';
@@ -55,7 +56,7 @@ export class Dispatch {
     this.#deps = deps;
   }
 
-  /** Begins to renew leases while requests run: one write for all of them, three times per lease. */
+  /** Begins to renew leases while requests run: one write for all of them. */
   start(): void {
     const { claimer, leases, lanes, logger } = this.#deps;
     let writing = false;
@@ -72,7 +73,7 @@ export class Dispatch {
       } finally {
         writing = false;
       }
-    }, claimer.leaseMs / 3);
+    }, renewalInterval(claimer.leaseMs));
     lanes.start(() => this.#refillAll(lanes.waiting()));
   }
 
