@@ -10,6 +10,8 @@ import { connect } from '@waybill/shared/runtime/connections';
 import { Resources } from '@waybill/shared/runtime/service';
 import { createLogger } from '@waybill/shared/telemetry/logger';
 import { afterAll, beforeAll, describe, expect, inject, it } from 'vitest';
+import { handedInAccess } from './handed-in.ts';
+import { requireReachable } from './reachable.ts';
 import { type SecuredEngines, startSecuredEngines, USERNAME } from './testing/secured.ts';
 
 const ANSWERS_WITHIN_MS = 5_000;
@@ -71,6 +73,15 @@ describe('engines that ask who somebody is', () => {
     };
     await bootstrap(settings, (line) => lines.push(line));
     expect(lines).toHaveLength(3);
+  });
+
+  it('are found to answer before a stack is started on them', async () => {
+    const { KAFKA_BROKERS, MONGODB_URI, SCHEMA_REGISTRY_URL } = environment;
+    const handedIn = { kafka: KAFKA_BROKERS, mongodb: MONGODB_URI, registry: SCHEMA_REGISTRY_URL };
+    await requireReachable(handedIn, handedInAccess(environment));
+    await expect(requireReachable(handedIn, handedInAccess({}))).rejects.toThrow(
+      /KAFKA_BROKERS .*\nMONGODB_URI .*\nSCHEMA_REGISTRY_URL /,
+    );
   });
 
   it.each(['plain', 'scram-sha-256', 'scram-sha-512'])('let a service in over %s', async (mechanism) => {

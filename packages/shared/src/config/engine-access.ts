@@ -95,7 +95,8 @@ export function engineAccessFaults(given: Given): string[] {
       if (given[name]) faults.push(`${name} means nothing unless MONGODB_URI says tls=true`);
     }
   }
-  if (given.SCHEMA_REGISTRY_CA_FILE && !given.SCHEMA_REGISTRY_URL?.startsWith('https:')) {
+  const { SCHEMA_REGISTRY_URL: registry, SCHEMA_REGISTRY_CA_FILE: registryCa } = given;
+  if (registryCa && registry && !registry.startsWith('https:')) {
     faults.push('SCHEMA_REGISTRY_CA_FILE means nothing unless SCHEMA_REGISTRY_URL is https');
   }
   return faults;
