@@ -11,7 +11,6 @@ import {
   subscriberRow,
 } from '../testing/rows.ts';
 import { DeliveryStore } from './deliveries.ts';
-import { ensureIndexes } from './indexes.ts';
 import { LeaseStore } from './leases.ts';
 import { type RunRow, RunStore } from './runs.ts';
 import { StatusEventStore } from './status-events.ts';
@@ -106,32 +105,6 @@ async function profiled(operation: () => Promise<unknown>): Promise<Profiled> {
 }
 
 describe('indexes', () => {
-  it('are made once, by however many do it, and may be made again', async () => {
-    const fresh = await ownDatabase(inject('engines').MONGODB_URI);
-    try {
-      await fresh.db.dropDatabase();
-      await Promise.all([ensureIndexes(fresh.db), ensureIndexes(fresh.db)]);
-      await ensureIndexes(fresh.db);
-      const names = async (collection: string) =>
-        (await fresh.db.collection(collection).indexes()).map(({ name }) => name).sort();
-      expect(await names('status_events')).toEqual(['_id_', 'due', 'shipment']);
-      expect(await names('runs')).toEqual(['_id_', 'newest']);
-      expect(await names('deliveries')).toEqual([
-        '_id_',
-        'dead',
-        'due',
-        'due_of_subscriber',
-        'identity',
-        'lane',
-        'newest',
-        'newest_of_subscriber',
-        'run',
-      ]);
-    } finally {
-      await fresh[Symbol.asyncDispose]();
-    }
-  });
-
   it('hold only the rows that are owed where only those are looked for', async () => {
     const { keysPerIndex } = await db.command({ validate: 'deliveries' });
     expect(keysPerIndex).toMatchObject({
