@@ -46,6 +46,10 @@ export const INDEXES: Readonly<Record<string, readonly Index[]>> = {
     { key: { closedAt: -1, _id: -1 }, options: { name: 'dead', partialFilterExpression: { state: 'dead' } } },
   ],
   delivery_archive: [{ key: { deliveryId: 1, 'attempts.0.number': 1 }, options: { name: 'delivery' } }],
+  lanes: [
+    { key: { throttledUntil: 1 }, options: { name: 'throttled', sparse: true } },
+    { key: { 'breaker.openUntil': 1 }, options: { name: 'broken', sparse: true } },
+  ],
   dead_letters: [{ key: { putAsideAt: -1, _id: -1 }, options: { name: 'newest' } }],
   runs: [{ key: { startedAt: -1, _id: -1 }, options: { name: 'newest' } }],
 };
