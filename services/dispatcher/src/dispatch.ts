@@ -1,4 +1,5 @@
 import { randomUUID } from 'node:crypto';
+import { renewalInterval } from '@waybill/shared/domain/lease';
 import type { DatabaseClock } from '@waybill/shared/stores/database-clock';
 import type { DeliveryRow, DeliveryStore } from '@waybill/shared/stores/deliveries';
 import type { Candidate, Claimer, LeaseStore } from '@waybill/shared/stores/leases';
@@ -57,7 +58,7 @@ export class Dispatch {
     this.#deps = deps;
   }
 
-  /** Begins to renew leases while requests run: one write for all of them, three times per lease. */
+  /** Begins to renew leases while requests run: one write for all of them. */
   start(): void {
     const { claimer, leases, lanes, logger } = this.#deps;
     let writing = false;
@@ -74,7 +75,7 @@ export class Dispatch {
       } finally {
         writing = false;
       }
-    }, claimer.leaseMs / 3);
+    }, renewalInterval(claimer.leaseMs));
     lanes.start(() => this.#refillAll(lanes.waiting()));
   }
 
@@ -150,11 +151,17 @@ export class Dispatch {
     if (ids.length === 0) return;
     const { leases, events, claimer, turns } = this.#deps;
     const bySubscriber = new Map(taken.map((item) => [item.subscriber._id, item]));
-    const versions = new Map(taken.map(({ subscriber }) => [subscriber._id, subscriber.version]));
+    const terms = new Map(
+      taken.map(({ subscriber: { _id, version, delivery } }) => [
+        _id,
+        { version, maxAttempts: delivery.maxAttempts },
+      ]),
+    );
     const leaseId = `lse_${randomUUID()}`;
     const sent = new Map<string, number>();
     try {
-      const claimed = await leases.claim(ids, leaseId, versions, claimer);
+      const { held: claimed, exhausted } = await leases.claim(ids, leaseId, terms, claimer);
+      this.#report(exhausted, bySubscriber);
       if (claimed.length === 0) return;
       const ordered = taken.flatMap(({ subscriber }) => {
         const rows = claimed.filter((row) => row.subscriberId === subscriber._id);
@@ -179,6 +186,23 @@ export class Dispatch {
         lane.release(rows.length - (sent.get(subscriber._id) ?? 0), true);
         this.#refill(lane);
       }
+    }
+  }
+
+  /** Says which rows a claim closed for want of an attempt, and wakes the versions that waited for them. */
+  #report(exhausted: readonly DeliveryRow[], bySubscriber: ReadonlyMap<string, Taken>): void {
+    const { settler, logger } = this.#deps;
+    settler.announce(exhausted.map((row) => ({ row, reason: row.reason })));
+    for (const row of exhausted) {
+      const { _id: deliveryId, shipmentId, subscriberId, reason } = row;
+      logger.info({ deliveryId, shipmentId, subscriberId, reason }, 'closed without a further attempt');
+      const subscriber = bySubscriber.get(subscriberId)?.subscriber;
+      if (!subscriber || !isOrdered(subscriber)) continue;
+      const waking = this.#wakeNext(row, subscriber, false).catch((error: unknown) =>
+        logger.warn({ err: error, deliveryId }, 'waiting versions were not woken, the tick will wake them'),
+      );
+      this.#claiming.add(waking);
+      void waking.finally(() => this.#claiming.delete(waking));
     }
   }
 

@@ -65,13 +65,15 @@ async function turns(subscriber: SubscriberRow, rows: readonly DeliveryRow[]): P
   return rows.filter(({ _id }) => ids.has(_id)).map(({ eventVersion }) => eventVersion);
 }
 
-const claim = (rows: readonly DeliveryRow[], leaseId: string) =>
-  leases.claim(
+const claim = async (rows: readonly DeliveryRow[], leaseId: string) => {
+  const { held } = await leases.claim(
     rows.map(({ _id }) => _id),
     leaseId,
-    new Map([['clinic-a', 1]]),
+    new Map([['clinic-a', { version: 1, maxAttempts: 12 }]]),
     { worker: leaseId, instance: leaseId, leaseMs: LEASE_MS },
   );
+  return held;
+};
 
 const objections = async (subscriber: SubscriberRow, rows: readonly DeliveryRow[]) => [
   ...(await secondThoughts(turnStore, [{ subscriber, rows }])).values(),

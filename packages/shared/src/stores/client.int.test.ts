@@ -72,7 +72,13 @@ describe('a database that does not answer', () => {
       ['rows are numbered', () => new ChainStore(db).append([row], new Set(['clinic-a']), new Date())],
       [
         'rows are claimed',
-        () => new LeaseStore(db).claim(['d1'], 'lse_1', new Map([['clinic-a', 1]]), claimer),
+        () =>
+          new LeaseStore(db).claim(
+            ['d1'],
+            'lse_1',
+            new Map([['clinic-a', { version: 1, maxAttempts: 12 }]]),
+            claimer,
+          ),
       ],
       ['a run is begun', () => new RunStore(db).begin({ ...run, limit: 1 })],
       ['it is asked whether it answers', () => cutOff.ping(1_000)],

@@ -1,7 +1,7 @@
 import { Binary, type Collection, type Db, type Filter } from 'mongodb';
 import type { DeadLetterReason } from '../contracts/dead-letter.ts';
+import { readCursor } from '../domain/cursor.ts';
 import { insertMissing } from './duplicate-keys.ts';
-import { readCursor } from './page.ts';
 
 /** A message that could not be taken, whole: what people look at and send again once the cause is gone. */
 export interface DeadLetterRow {

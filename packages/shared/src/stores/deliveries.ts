@@ -1,11 +1,12 @@
 import type { Collection, Db, Document, Filter } from 'mongodb';
 import type { DeliveriesQuery, DeliveryFilter } from '../contracts/http-api.ts';
+import { readCursor, writeCursor } from '../domain/cursor.ts';
 import type { Attempt, DeliveryState, Lease, TransitionRecord } from '../domain/delivery.ts';
 import { TRANSITIONS } from '../domain/transitions.ts';
 import { transition } from './delivery-transition.ts';
 import { insertMissing } from './duplicate-keys.ts';
 import { hintOf } from './indexes.ts';
-import { type Page, pageOf, readCursor, writeCursor } from './page.ts';
+import { type Page, pageOf } from './page.ts';
 import type { SubscriberRow } from './subscribers.ts';
 
 /**

@@ -24,6 +24,7 @@ const EVENTS = 50_000;
 const BATCH = 10_000;
 const NOW = new Date('2026-02-03T12:00:00Z');
 const CLAIMER = { worker: 'w', instance: 'i', leaseMs: 30_000 };
+const USED = new Map([['backlog', { version: 1, maxAttempts: 12 }]]);
 const STRICT = { ordering: 'strict', onDead: 'block' } as const;
 const LATEST = { ordering: 'latest', onDead: 'pass' } as const;
 
@@ -248,7 +249,7 @@ describe('the queries that run all the time', () => {
     ['who is held back', ['broken', 'throttled'], 10, () => new LaneStore(db).blockedAt(NOW)],
     // Dispatch
     ['what waits in a lane', ['lane'], 60, () => leases().waiting('backlog', NOW, 20)],
-    ['a claim by ids', ['_id_'], 50, () => leases().claim(ids, 'lse', new Map([['s0', 1]]), CLAIMER)],
+    ['a claim by ids', ['_id_'], 50, () => leases().claim(ids, 'lse', USED, CLAIMER)],
     ['renewing by ids', ['_id_'], 50, () => leases().renew(ids, CLAIMER)],
     ['bodies by id', ['_id_'], 2, () => events().bodies(['SHP-0:0', 'SHP-1:1'])],
     ['subscribers by id', ['_id_'], 2, () => new SubscriberStore(db).byId(['s3', 'backlog'])],

@@ -1,9 +1,10 @@
 import { deadLettersQuery, reprocessQuery } from '@waybill/shared/contracts/http-api';
+import { writeCursor } from '@waybill/shared/domain/cursor';
 import { ProblemError } from '@waybill/shared/domain/errors';
 import type { Producer } from '@waybill/shared/kafka/producer';
 import { type DeadLetterRow, type DeadLetterStore, toBuffer } from '@waybill/shared/stores/dead-letters';
 import type { DeliveryRow, DeliveryStore } from '@waybill/shared/stores/deliveries';
-import { pageOf, writeCursor } from '@waybill/shared/stores/page';
+import { pageOf } from '@waybill/shared/stores/page';
 import { Router } from 'express';
 import type { authentication } from './authentication.ts';
 import { callerOf } from './authentication.ts';

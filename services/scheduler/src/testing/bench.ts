@@ -158,7 +158,10 @@ export class Bench implements AsyncDisposable {
       return {
         status: reply.status,
         headers: reply.headers,
-        body: (/json/.test(reply.headers.get('content-type') ?? '') ? JSON.parse(text) : { text }) as Body,
+        // A HEAD has the type and not the text.
+        body: (text !== '' && /json/.test(reply.headers.get('content-type') ?? '')
+          ? JSON.parse(text)
+          : { text }) as Body,
       };
     };
   }
