@@ -10,6 +10,7 @@ import { LaneStore } from '@waybill/shared/stores/lanes';
 import { LeaseStore } from '@waybill/shared/stores/leases';
 import { StatusEventStore } from '@waybill/shared/stores/status-events';
 import { SubscriberStore } from '@waybill/shared/stores/subscribers';
+import { TurnStore } from '@waybill/shared/stores/turns';
 import { createLogger } from '@waybill/shared/telemetry/logger';
 import { dispatcherEnvironment } from './config.ts';
 import { createSender } from './delivery/send.ts';
@@ -45,6 +46,7 @@ runService(async ({ resources, fail }) => {
   const dispatch = new Dispatch({
     leases,
     deliveries: new DeliveryStore(database.db),
+    turns: new TurnStore(database.db),
     events: new StatusEventStore(database.db),
     subscribers,
     lanes: new Lanes({ store: new LaneStore(database.db), subscribers, clock, instance, logger }),

@@ -3,6 +3,7 @@ import type { Outcome } from '../domain/outcome.ts';
 import { type SettlingTransition, TRANSITIONS } from '../domain/transitions.ts';
 import type { DeliveryRow } from './deliveries.ts';
 import { either, LOST_ATTEMPTS_ENDED, literal, transition } from './delivery-transition.ts';
+import { hintOf } from './indexes.ts';
 
 /** A row that might be claimed. */
 export type Candidate = Pick<DeliveryRow, '_id' | 'shipmentId'>;
@@ -155,7 +156,7 @@ export class LeaseStore {
                 { state: 'pending', dueAt: { $gt: new Date(0), $lte: now } },
               ],
             },
-            { projection: { shipmentId: 1 }, hint: 'lane' },
+            { projection: { shipmentId: 1 }, hint: hintOf('deliveries', 'lane') },
           )
           .sort({ dueAt: 1 })
           .limit(limit)

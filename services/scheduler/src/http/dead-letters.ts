@@ -46,7 +46,8 @@ export function deadLetterRoutes(
     if (!letter?.place) {
       const present = await deadLetters.get(id);
       if (!present) throw new ProblemError('not_found', `there is no message ${id} put aside`);
-      if (!present.place) throw new ProblemError('not_reprocessable', `${id} came over HTTP: post it again`);
+      if (!present.place)
+        throw new ProblemError('not_reprocessable', `${id} is no Kafka message: post the event again`);
       throw new ProblemError('already_done', `message ${id} was sent again already`);
     }
     try {
