@@ -1,6 +1,6 @@
 import type { Collection, Db, Document, Filter } from 'mongodb';
 import type { DeliveriesQuery, DeliveryFilter } from '../contracts/http-api.ts';
-import type { Attempt, DeliveryState, Lease, TransitionRecord } from '../domain/delivery.ts';
+import type { Attempt, DeliveryState, Lease, TraceHeaders, TransitionRecord } from '../domain/delivery.ts';
 import { TRANSITIONS } from '../domain/transitions.ts';
 import { transition } from './delivery-transition.ts';
 import { insertMissing } from './duplicate-keys.ts';
@@ -35,6 +35,8 @@ export interface DeliveryRow {
   attempts: Attempt[];
   transitions: TransitionRecord[];
   traceId: string | null;
+  /** Where its story began, for retries that go on with it, also hours later. */
+  traceHeaders?: TraceHeaders;
   /** The version made for this subscriber before this one, of the same shipment: how a receiver sees a hole. */
   previousVersion: number | null;
   /** Place in that chain, from 1. */
@@ -59,6 +61,7 @@ export type NewDelivery = Pick<
   | 'status'
   | 'runId'
   | 'traceId'
+  | 'traceHeaders'
   | 'previousVersion'
   | 'chain'
 >;
@@ -100,12 +103,15 @@ export interface ArchiveRow {
 const MAX_ATTEMPTS_IN_ROW = 60;
 
 /** What a command needs to know of a row. */
-export type EnqueuedDelivery = Pick<DeliveryRow, '_id' | 'shipmentId' | 'subscriberId'>;
+export type EnqueuedDelivery = Pick<DeliveryRow, '_id' | 'shipmentId' | 'subscriberId'> &
+  Partial<Pick<DeliveryRow, 'createdAt' | 'traceHeaders'>>;
 
 /** Most rows of one subscriber that one tick enqueues: what the largest can have under way at once. */
 const DUE_PER_SUBSCRIBER = 500;
 
-const COMMAND_FIELDS = { projection: { shipmentId: 1, subscriberId: 1 } } as const;
+const COMMAND_FIELDS = {
+  projection: { shipmentId: 1, subscriberId: 1, createdAt: 1, traceHeaders: 1 },
+} as const;
 
 /** Rows as fan-out and the dispatch tick make and select them, and as people look at them. */
 export class DeliveryStore {

@@ -1,3 +1,4 @@
+import { type Context, ROOT_CONTEXT, type Span } from '@opentelemetry/api';
 import { MAX_EVENT_BYTES, type StatusEvent } from '@waybill/shared/contracts/status-event';
 import { matches } from '@waybill/shared/domain/filter';
 import { deliveryKey } from '@waybill/shared/domain/idempotency';
@@ -17,6 +18,10 @@ import {
   statusEventId,
 } from '@waybill/shared/stores/status-events';
 import type { SubscriberRow, SubscriberStore } from '@waybill/shared/stores/subscribers';
+import { eventsIngested, fannedOutDeliveries } from '@waybill/shared/telemetry/metrics';
+import { headersOf, named, spanContextOf } from '@waybill/shared/telemetry/propagation';
+import { fail, tracer, within } from '@waybill/shared/telemetry/spans';
+import { ATTRIBUTE, SPAN } from '@waybill/shared/telemetry/trace-names';
 import { eventRow } from '../events/event-row.ts';
 import { commandFor } from '../ticks/command.ts';
 
@@ -34,7 +39,9 @@ interface FanOutDeps {
 interface OpenEvent {
   readonly event: StatusEvent;
   readonly row: StatusEventRow;
-  readonly traceId: string | null;
+  /** The event's story, up to the span of its fan-out. */
+  readonly context: Context;
+  readonly span: Span;
 }
 
 /**
@@ -43,14 +50,16 @@ interface OpenEvent {
  * after a crash between any two the batch comes again, or the tick finds what is due.
  */
 export function onStatusEvents(deps: FanOutDeps): BatchHandler<'statusEvents'> {
-  const { events, subscribers, deliveries, producer, clock, namingKey, visibilityMs } = deps;
+  const { events, clock, namingKey } = deps;
 
   return async ({ partition, firstOffset, messages }) => {
     const now = clock.now();
     const refusals: Refusal[] = [];
-    const readable = messages.flatMap(({ value: event, offset, traceId }) => {
+    const readable = messages.flatMap(({ value: event, offset, context }) => {
       const row = eventRow(event, 'kafka', namingKey, now);
-      if (row) return [{ event, row, offset, traceId }];
+      const traceHeaders = headersOf(context);
+      if (row)
+        return [{ event, row: { ...row, ...(traceHeaders ? { traceHeaders } : {}) }, offset, context }];
       refusals.push({ offset, reason: 'too_large', detail: `an event has at most ${MAX_EVENT_BYTES} bytes` });
       return [];
     });
@@ -58,6 +67,7 @@ export function onStatusEvents(deps: FanOutDeps): BatchHandler<'statusEvents'> {
       readable.map(({ row }) => row),
       'stored',
     );
+    const runId = `fan-out/${partition}@${firstOffset}`;
     const open = new Map<string, OpenEvent>();
     readable.forEach((item, index) => {
       const found = stored[index];
@@ -65,44 +75,74 @@ export function onStatusEvents(deps: FanOutDeps): BatchHandler<'statusEvents'> {
         const detail = `version ${item.row.eventVersion} of this shipment is stored with another content`;
         refusals.push({ offset: item.offset, reason: 'conflict', detail });
       } else if (found !== 'same_done') {
-        open.set(item.row._id, item);
+        open.get(item.row._id)?.span.end();
+        open.set(item.row._id, begin(item, runId));
       }
+      if (found === 'inserted') eventsIngested.inc({ origin: 'kafka', result: 'accepted' });
     });
     if (open.size === 0) return refusals;
-
-    const everybody = await subscribers.all();
-    const runId = `fan-out/${partition}@${firstOffset}`;
-    const shipmentIds = new Set([...open.values()].map(({ event }) => event.shipmentId));
-    const ends = await deliveries.chainEnds([...shipmentIds]);
-    const made = subscribersWithRows(ends.values());
-    const plans = [...open.values()].map((item) =>
-      plan(item, everybody, made.get(item.row._id) ?? [], ends, namingKey, runId),
-    );
-    const rows = plans.flatMap((planned) => planned.rows);
-    const numbered = new Set(everybody.filter(({ delivery }) => delivery.sequence).map((row) => row._id));
-    await deliveries.insertMissing(
-      rows.filter((row) => !numbered.has(row.subscriberId)),
-      now,
-    );
-    await deliveries.insertNumbered(
-      rows.filter((row) => numbered.has(row.subscriberId)),
-      now,
-    );
-    await producer.send(
-      'deliveryCommands',
-      rows.map((row) => commandFor(row, runId)),
-    );
-    await deliveries.markEnqueued(
-      rows.map((row) => row._id),
-      runId,
-      visibilityMs,
-    );
-    await events.markFannedOut(
-      clock.now(),
-      plans.map(({ id, rows: { length }, notSent }) => ({ id, deliveries: length, notSent })),
-    );
+    try {
+      await fanOut(open, runId, now, deps);
+    } catch (error) {
+      for (const { span } of open.values()) fail(span, error);
+      throw error;
+    } finally {
+      for (const { span } of open.values()) span.end();
+    }
     return refusals;
   };
+}
+
+function begin(item: Pick<OpenEvent, 'event' | 'row' | 'context'>, runId: string): OpenEvent {
+  const { shipmentId, eventVersion } = item.event;
+  const attributes = {
+    [ATTRIBUTE.shipmentId]: shipmentId,
+    [ATTRIBUTE.eventVersion]: eventVersion,
+    [ATTRIBUTE.runId]: runId,
+  };
+  const span = tracer.startSpan(SPAN.fanOut, { attributes }, item.context);
+  return { ...item, span, context: named(within(span, item.context)) };
+}
+
+async function fanOut(
+  open: ReadonlyMap<string, OpenEvent>,
+  runId: string,
+  now: Date,
+  { events, subscribers, deliveries, producer, clock, namingKey, visibilityMs }: FanOutDeps,
+): Promise<void> {
+  const everybody = await subscribers.all();
+  const shipmentIds = new Set([...open.values()].map(({ event }) => event.shipmentId));
+  const ends = await deliveries.chainEnds([...shipmentIds]);
+  const made = subscribersWithRows(ends.values());
+  const plans = [...open.values()].map((item) =>
+    plan(item, everybody, made.get(item.row._id) ?? [], ends, namingKey, runId),
+  );
+  const rows = plans.flatMap((planned) => planned.rows);
+  const stories = plans.flatMap(({ context, rows: { length } }) => Array<Context>(length).fill(context));
+  const numbered = new Set(everybody.filter(({ delivery }) => delivery.sequence).map((row) => row._id));
+  await deliveries.insertMissing(
+    rows.filter((row) => !numbered.has(row.subscriberId)),
+    now,
+  );
+  await deliveries.insertNumbered(
+    rows.filter((row) => numbered.has(row.subscriberId)),
+    now,
+  );
+  await producer.send(
+    'deliveryCommands',
+    rows.map((row) => commandFor(row, runId)),
+    (index) => ({ parent: stories[index] ?? ROOT_CONTEXT }),
+  );
+  await deliveries.markEnqueued(
+    rows.map((row) => row._id),
+    runId,
+    visibilityMs,
+  );
+  await events.markFannedOut(
+    clock.now(),
+    plans.map(({ id, rows: { length }, notSent }) => ({ id, deliveries: length, notSent })),
+  );
+  fannedOutDeliveries.inc(rows.length);
 }
 
 /** By event, who has a row of it already. */
@@ -117,19 +157,28 @@ function subscribersWithRows(ends: Iterable<ChainEnd>): Map<string, string[]> {
   return found;
 }
 
+interface Plan {
+  readonly id: string;
+  readonly context: Context;
+  readonly rows: NewDelivery[];
+  readonly notSent: NotSent[];
+}
+
 /**
  * Who gets the event and who does not. Whoever has a row of it by an earlier try keeps it, whatever was changed about the
  * subscriber meanwhile. Moves the ends of the chains on: the next event of the batch follows this one.
  */
 function plan(
-  { event, row, traceId }: OpenEvent,
+  { event, row, context, span }: OpenEvent,
   everybody: readonly SubscriberRow[],
   made: readonly string[],
   ends: Map<string, ChainEnd>,
   namingKey: Buffer,
   runId: string,
-): { id: string; rows: NewDelivery[]; notSent: NotSent[] } {
+): Plan {
   const wanted = new Set(made);
+  const traceId = spanContextOf(context)?.traceId ?? null;
+  const traceHeaders = headersOf(context);
   const notSent: NotSent[] = [];
   const { shipmentId, eventVersion, status } = event;
   for (const { _id: subscriberId, filter, enabled } of everybody) {
@@ -148,7 +197,9 @@ function plan(
       const next = { chain: link.chain, eventVersion, versions: [...versions, eventVersion] };
       ends.set(chain, { shipmentId, subscriberId, ...next });
     }
-    return { _id: deliveryKey(namingKey, identity), ...identity, ...link, status, runId, traceId };
+    const story = { traceId, ...(traceHeaders ? { traceHeaders } : {}) };
+    return { _id: deliveryKey(namingKey, identity), ...identity, ...link, status, runId, ...story };
   });
-  return { id: row._id, rows, notSent };
+  span.setAttribute(ATTRIBUTE.deliveryCount, rows.length);
+  return { id: row._id, context, rows, notSent };
 }
