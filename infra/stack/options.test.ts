@@ -3,14 +3,20 @@ import { parseStackCommand, UsageError } from './options.ts';
 
 test('without arguments there is one of each and nothing is kept', () => {
   const counts = { scheduler: 1, dispatcher: 1, sweeper: 1 };
-  expect(parseStackCommand([])).toEqual({ help: false, counts, dataDir: undefined });
+  expect(parseStackCommand([])).toEqual({ help: false, counts, dataDir: undefined, jaeger: 'cached' });
 });
 
 test('counts and the data directory are taken, also behind the separator that package managers pass on', () => {
   const args = ['--schedulers', '2', '--dispatchers=3', '--data', '/data'];
-  const expected = { help: false, counts: { scheduler: 2, dispatcher: 3, sweeper: 1 }, dataDir: '/data' };
+  const counts = { scheduler: 2, dispatcher: 3, sweeper: 1 };
+  const expected = { help: false, counts, dataDir: '/data', jaeger: 'cached' };
   expect(parseStackCommand(args)).toEqual(expected);
   expect(parseStackCommand(['--', ...args])).toEqual(expected);
+});
+
+test('Jaeger is built when that is asked for, and left out when that is', () => {
+  expect(parseStackCommand(['--jaeger']).jaeger).toBe('build');
+  expect(parseStackCommand(['--no-jaeger']).jaeger).toBe('off');
 });
 
 test.each([

@@ -7,6 +7,7 @@ import { expect } from 'vitest';
 import { Api, type Delivery, type SubscriberInput } from './api.ts';
 import { violationsOf } from './checker.ts';
 import { type Endpoint, startEndpoint } from './endpoint.ts';
+import { Jaeger } from './jaeger.ts';
 import { COMMANDS_TOPIC, EVENTS_TOPIC } from './scenario.ts';
 import { type CheckOptions, takeSnapshot, type Violation } from './snapshot.ts';
 import { Topics } from './topics.ts';
@@ -19,6 +20,8 @@ export interface TestStackOptions {
   readonly dispatchers?: number;
   /** Lets tests make MongoDB fail on purpose. */
   readonly failPoints?: boolean;
+  /** Keeps traces in a Jaeger, which is built first if need be: minutes, once. */
+  readonly jaeger?: boolean;
   /** Added to the environment of every service. */
   readonly env?: Readonly<Record<string, string>>;
 }
@@ -35,6 +38,8 @@ export interface TestStack extends AsyncDisposable {
   readonly topics: Topics;
   /** Brokers and schema registry, for programs that are no part of this. */
   readonly kafka: readonly [brokers: string, registry: string];
+  /** Null where none was asked for or none can be had here. */
+  readonly jaeger: Jaeger | null;
   /** The way from the services to the schema registry. */
   readonly registryProxy: TcpProxy;
   /** Starts an endpoint and registers a subscriber that wants the events of one story only. */
@@ -70,7 +75,7 @@ export interface TestStack extends AsyncDisposable {
 const CLOSED = ['delivered', 'dead', 'superseded', 'cancelled'];
 
 export async function startTestStack(options: TestStackOptions = {}): Promise<TestStack> {
-  const { schedulers = 1, dispatchers = 1, failPoints = false, env = {} } = options;
+  const { schedulers = 1, dispatchers = 1, failPoints = false, jaeger = false, env = {} } = options;
   await using undo = new AsyncDisposableStack();
   const engines = await startEngines({ env: {}, failPoints, progress });
   undo.defer(() => engines.stop());
@@ -85,6 +90,7 @@ export async function startTestStack(options: TestStackOptions = {}): Promise<Te
       ...env,
     },
     counts: { scheduler: schedulers, dispatcher: dispatchers },
+    jaeger: jaeger ? 'build' : 'off',
     progress,
   });
   undo.defer(() => stack.stop());
@@ -112,6 +118,7 @@ export async function startTestStack(options: TestStackOptions = {}): Promise<Te
     db,
     topics,
     kafka: [engines.kafka.brokers, engines.registry.url],
+    jaeger: stack.jaeger && new Jaeger(stack.jaeger),
     registryProxy,
     async subscribe(id, story, script, delivery) {
       const endpoint = await startEndpoint(script);
