@@ -29,8 +29,6 @@ export interface StartStackOptions {
 export interface Stack {
   /** As it is now: process ids change when something is started again. */
   readonly ready: ReadyInfo;
-  /** The Jaeger that was started here. */
-  readonly jaeger: StartedJaeger | null;
   /** How often each was started again, by service, in the order of the process ids. */
   readonly restarts: Readonly<Record<ServiceName, readonly number[]>>;
   /** Settles only when a service says that its environment is wrong; the stack is then to be stopped. */
@@ -87,7 +85,6 @@ export async function startStack(options: StartStackOptions): Promise<Stack> {
       get ready() {
         return describeStack(services.all, engines, keys.WAYBILL_API_KEYS, jaeger);
       },
-      jaeger: started,
       get restarts() {
         return byService(services.all, ({ process }) => process.restarts);
       },

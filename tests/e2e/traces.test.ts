@@ -3,15 +3,13 @@ import type { Answer } from '@waybill/shared/testing/receiver';
 import { type SubscriberTracer, startSubscriberTracer } from '@waybill/shared/testing/subscriber-tracer';
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest';
 import type { Delivery } from '../harness/api.ts';
-import type { FoundSpan, Jaeger } from '../harness/jaeger.ts';
+import { type FoundSpan, JAEGER_WITHIN_MS, type Jaeger, startTestJaeger } from '../harness/jaeger.ts';
 import { statusEvent } from '../harness/scenario.ts';
 import { startTestStack, type TestStack } from '../harness/stack.ts';
 import { eventually } from '../harness/waiting.ts';
 
 /** Real services and a real Jaeger, asked through its API. Where Jaeger cannot be had, these are left out. */
 
-/** Building Jaeger takes minutes where it was not built before. */
-const BUILD_MS = 20 * 60_000;
 const SUBSCRIBER = 'traced-subscriber';
 
 let stack: TestStack;
@@ -19,16 +17,18 @@ let jaeger: Jaeger;
 let subscriber: SubscriberTracer;
 
 beforeAll(async () => {
-  stack = await startTestStack({ jaeger: true, dispatchers: 2 });
-  if (stack.jaeger === null) return;
-  jaeger = stack.jaeger;
+  const started = await startTestJaeger();
+  if (started === null) return;
+  jaeger = started;
+  stack = await startTestStack({ jaeger, dispatchers: 2 });
   subscriber = startSubscriberTracer(jaeger.otlp, SUBSCRIBER);
-}, BUILD_MS);
+}, JAEGER_WITHIN_MS);
 afterAll(async () => {
   await subscriber?.close();
   await stack?.[Symbol.asyncDispose]();
+  await jaeger?.[Symbol.asyncDispose]();
 });
-beforeEach(({ skip }) => skip(stack.jaeger === null, 'there is no Jaeger here'));
+beforeEach(({ skip }) => skip(jaeger === undefined, 'there is no Jaeger here'));
 
 /** The context of an upstream system, as it would send it. */
 function upstream(): { traceId: string; spanId: string; headers: { traceparent: string } } {

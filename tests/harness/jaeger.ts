@@ -1,4 +1,7 @@
-import type { StartedJaeger } from '@waybill/infra/engines/jaeger';
+import { mkdtemp, rm } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { type StartedJaeger, startJaeger } from '@waybill/infra/engines/jaeger';
 
 /** A span as Jaeger found it. */
 export interface FoundSpan {
@@ -31,15 +34,45 @@ interface JaegerTrace {
   readonly processes: Readonly<Record<string, { readonly serviceName: string }>>;
 }
 
+/** Building it takes minutes where that was not done before, in milliseconds. */
+export const JAEGER_WITHIN_MS = 20 * 60_000;
+
+/** Null where Jaeger cannot be had, and why is on stderr. */
+export async function startTestJaeger(): Promise<Jaeger | null> {
+  const directory = await mkdtemp(join(tmpdir(), 'jaeger-'));
+  const started = await startJaeger('build', process.env, {
+    directory,
+    logFile: join(directory, 'log'),
+    graceMs: 0,
+    progress: (line) => process.stderr.write(`${line}\n`),
+    starting: new AbortController().signal,
+  });
+  if (started !== null) return new Jaeger(started, directory);
+  await rm(directory, { recursive: true });
+  return null;
+}
+
 /** Asks Jaeger's API, as people do through its page. */
-export class Jaeger {
+export class Jaeger implements AsyncDisposable {
   /** Where traces go. */
   readonly otlp: string;
-  readonly #url: string;
+  readonly #started: StartedJaeger;
+  readonly #directory: string;
 
-  constructor({ url, otlp }: StartedJaeger) {
-    this.#url = url;
-    this.otlp = otlp;
+  constructor(started: StartedJaeger, directory: string) {
+    this.otlp = started.otlp;
+    this.#started = started;
+    this.#directory = directory;
+  }
+
+  /** For services whose traces it shall keep. */
+  get environment(): Record<string, string> {
+    return { OTEL_EXPORTER_OTLP_ENDPOINT: this.otlp, WAYBILL_JAEGER_URL: this.#started.url };
+  }
+
+  async [Symbol.asyncDispose](): Promise<void> {
+    await this.#started.stop();
+    await rm(this.#directory, { recursive: true });
   }
 
   /** The spans of all traces in which a service has a span with these attributes. */
@@ -55,7 +88,7 @@ export class Jaeger {
   }
 
   async #read(path: string): Promise<FoundSpan[]> {
-    const answer = await fetch(new URL(path, this.#url));
+    const answer = await fetch(new URL(path, this.#started.url));
     if (answer.status === 404) return [];
     if (!answer.ok) throw new Error(`Jaeger answers ${answer.status}: ${await answer.text()}`);
     const { data } = (await answer.json()) as { data: JaegerTrace[] };

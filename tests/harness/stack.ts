@@ -7,7 +7,7 @@ import { expect } from 'vitest';
 import { Api, type Delivery, type SubscriberInput } from './api.ts';
 import { violationsOf } from './checker.ts';
 import { type Endpoint, startEndpoint } from './endpoint.ts';
-import { Jaeger } from './jaeger.ts';
+import type { Jaeger } from './jaeger.ts';
 import { COMMANDS_TOPIC, EVENTS_TOPIC } from './scenario.ts';
 import { type CheckOptions, takeSnapshot, type Violation } from './snapshot.ts';
 import { Topics } from './topics.ts';
@@ -20,8 +20,8 @@ export interface TestStackOptions {
   readonly dispatchers?: number;
   /** Lets tests make MongoDB fail on purpose. */
   readonly failPoints?: boolean;
-  /** Keeps traces in a Jaeger, which is built first if need be: minutes, once. */
-  readonly jaeger?: boolean;
+  /** Where services send traces. */
+  readonly jaeger?: Jaeger | null;
   /** Added to the environment of every service. */
   readonly env?: Readonly<Record<string, string>>;
 }
@@ -38,8 +38,6 @@ export interface TestStack extends AsyncDisposable {
   readonly topics: Topics;
   /** Brokers and schema registry, for programs that are no part of this. */
   readonly kafka: readonly [brokers: string, registry: string];
-  /** Null where none was asked for or none can be had here. */
-  readonly jaeger: Jaeger | null;
   /** The way from the services to the schema registry. */
   readonly registryProxy: TcpProxy;
   /** Starts an endpoint and registers a subscriber that wants the events of one story only. */
@@ -58,6 +56,8 @@ export interface TestStack extends AsyncDisposable {
   readiness(service: ServiceName): Promise<Readiness>;
   /** The sum over all processes of a service. */
   metric(service: ServiceName, name: string): Promise<number>;
+  /** What the launcher said, such as that a process ended and how. */
+  readonly said: readonly string[];
   /** Of the first process of a service. */
   pid(service: ServiceName): number;
   /** Of every process of a service. */
@@ -75,10 +75,11 @@ export interface TestStack extends AsyncDisposable {
 const CLOSED = ['delivered', 'dead', 'superseded', 'cancelled'];
 
 export async function startTestStack(options: TestStackOptions = {}): Promise<TestStack> {
-  const { schedulers = 1, dispatchers = 1, failPoints = false, jaeger = false, env = {} } = options;
+  const { schedulers = 1, dispatchers = 1, failPoints = false, jaeger = null, env = {} } = options;
   await using undo = new AsyncDisposableStack();
   const engines = await startEngines({ env: {}, failPoints, progress });
   undo.defer(() => engines.stop());
+  const said: string[] = [];
   const registry = new URL(engines.registry.url);
   const registryProxy = undo.use(await startTcpProxy(registry.host));
   const stack = await startStack({
@@ -87,11 +88,14 @@ export async function startTestStack(options: TestStackOptions = {}): Promise<Te
       MONGODB_URI: engines.mongodb.uri,
       SCHEMA_REGISTRY_URL: `http://127.0.0.1:${registryProxy.port}${registry.pathname}`,
       WAYBILL_EGRESS_ALLOW: '127.0.0.1',
+      ...jaeger?.environment,
       ...env,
     },
     counts: { scheduler: schedulers, dispatcher: dispatchers },
-    jaeger: jaeger ? 'build' : 'off',
-    progress,
+    progress: (line) => {
+      said.push(line);
+      progress(line);
+    },
   });
   undo.defer(() => stack.stop());
   const client = await new MongoClient(engines.mongodb.uri).connect();
@@ -118,8 +122,8 @@ export async function startTestStack(options: TestStackOptions = {}): Promise<Te
     db,
     topics,
     kafka: [engines.kafka.brokers, engines.registry.url],
-    jaeger: stack.jaeger && new Jaeger(stack.jaeger),
     registryProxy,
+    said,
     async subscribe(id, story, script, delivery) {
       const endpoint = await startEndpoint(script);
       endpoints.push(endpoint);
