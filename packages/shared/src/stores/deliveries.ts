@@ -264,6 +264,20 @@ export class DeliveryStore {
     );
   }
 
+  /** When the row that is due the longest was due; null if none is. Index: `due`. */
+  async oldestDueAt(now: Date): Promise<Date | null> {
+    const row = await this.#deliveries.findOne(
+      { dueAt: { $lte: now } },
+      { sort: { dueAt: 1 }, projection: { dueAt: 1 } },
+    );
+    return row?.dueAt ?? null;
+  }
+
+  /** How many rows are dead, counted up to a bound. Index: `dead`. */
+  countDead(most: number): Promise<number> {
+    return this.#deliveries.countDocuments({ state: 'dead' }, { limit: most, hint: 'dead' });
+  }
+
   /** The rows a run selected that still wait for their command's effect. Index: `run`. */
   enqueuedBy(runId: string): Promise<EnqueuedDelivery[]> {
     return this.#deliveries

@@ -132,7 +132,7 @@ export const oldestDue = new Gauge({
 
 export const deadLetters = new Gauge({
   name: 'waybill_dead_deliveries',
-  help: 'Deliveries that are dead now and can be replayed. Told by every scheduler: take the maximum',
+  help: 'Deliveries that are dead now and can be replayed, counted up to 10,000. Told by every scheduler: take the maximum',
 });
 
 export const breakersOpen = new Gauge({
@@ -181,11 +181,3 @@ export const spanExports = new Counter({
   help: 'Batches of spans sent to the collector, by result (ok, failed); a failure costs spans, never a delivery',
   labelNames: ['result'],
 });
-
-/** For tables in documents and for the check of rules and dashboards. */
-export interface MetricDescription {
-  readonly name: string;
-  readonly help: string;
-  readonly type: 'counter' | 'gauge' | 'histogram';
-  readonly labels: readonly string[];
-}

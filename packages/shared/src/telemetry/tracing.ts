@@ -1,12 +1,14 @@
+import { ExportResultCode } from '@opentelemetry/core';
 import { OTLPTraceExporter } from '@opentelemetry/exporter-trace-otlp-http';
 import { ExpressInstrumentation, ExpressLayerType } from '@opentelemetry/instrumentation-express';
 import { HttpInstrumentation } from '@opentelemetry/instrumentation-http';
 import { MongoDBInstrumentation } from '@opentelemetry/instrumentation-mongodb';
 import { UndiciInstrumentation } from '@opentelemetry/instrumentation-undici';
 import { NodeSDK } from '@opentelemetry/sdk-node';
-import { BatchSpanProcessor } from '@opentelemetry/sdk-trace';
+import { BatchSpanProcessor, type SpanExporter } from '@opentelemetry/sdk-trace';
 import { onFlush } from './flush.ts';
 import { keepFailures } from './keep-failures.ts';
+import { spanExports } from './metrics.ts';
 import { samplerOf } from './sampling.ts';
 
 /** Asked all the time by machines, and the same each time. */
@@ -27,7 +29,7 @@ const EXPORT_EVERY_MS = 1_000;
  * commands are per batch; their text is left out, for it holds the data and takes longer to write than the command.
  */
 export function startTracing(): void {
-  const exporter = new OTLPTraceExporter({ timeoutMillis: EXPORT_TIMEOUT_MS });
+  const exporter = countExports(new OTLPTraceExporter({ timeoutMillis: EXPORT_TIMEOUT_MS }));
   const batches = new BatchSpanProcessor({
     exporter,
     maxQueueSize: numberFrom('OTEL_BSP_MAX_QUEUE_SIZE', MAX_QUEUED_SPANS),
@@ -63,6 +65,17 @@ export function startTracing(): void {
   });
   sdk.start();
   onFlush(() => sdk.shutdown());
+}
+
+/** A collector that is away is seen in the metrics, and nowhere else. */
+function countExports(exporter: SpanExporter): SpanExporter {
+  const inner = exporter.export.bind(exporter);
+  exporter.export = (spans, done) =>
+    inner(spans, (result) => {
+      spanExports.inc({ result: result.code === ExportResultCode.SUCCESS ? 'ok' : 'failed' });
+      done(result);
+    });
+  return exporter;
 }
 
 function numberFrom(name: string, otherwise: number): number {
