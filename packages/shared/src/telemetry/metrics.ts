@@ -1,4 +1,4 @@
-import { Counter, Gauge, Histogram } from 'prom-client';
+import { Counter, Gauge, Histogram, type Metric, register } from 'prom-client';
 
 /**
  * Every metric of Waybill, in one place; `docs/metrics.md` is made from it, and alert rules and dashboards are checked
@@ -181,3 +181,24 @@ export const spanExports = new Counter({
   help: 'Batches of spans sent to the collector, by result (ok, failed); a failure costs spans, never a delivery',
   labelNames: ['result'],
 });
+
+export interface MetricDescription {
+  readonly name: string;
+  readonly help: string;
+  readonly type: 'counter' | 'gauge' | 'histogram';
+  readonly labels: readonly string[];
+}
+
+/** What there is, for documents and checks. Without what prom-client itself adds about the process. */
+export function catalogue(): MetricDescription[] {
+  return register.getMetricsAsArray().map((metric) => {
+    const { name, help } = metric;
+    const { labelNames = [] } = metric as unknown as { labelNames?: readonly string[] };
+    return { name, help, type: typeOf(metric as unknown as Metric), labels: labelNames };
+  });
+}
+
+function typeOf(metric: Metric): MetricDescription['type'] {
+  if (metric instanceof Histogram) return 'histogram';
+  return metric instanceof Counter ? 'counter' : 'gauge';
+}
