@@ -54,6 +54,8 @@ export interface TestStack extends AsyncDisposable {
   /** What does not hold of the delivery rules; for a stack at rest. */
   violations(options?: CheckOptions): Promise<Violation[]>;
   readiness(service: ServiceName): Promise<Readiness>;
+  /** What the first process of a service says at `/metrics`. */
+  metrics(service: ServiceName): Promise<string>;
   /** The sum over all processes of a service. */
   metric(service: ServiceName, name: string): Promise<number>;
   /** What the launcher said, such as that a process ended and how. */
@@ -148,6 +150,7 @@ export async function startTestStack(options: TestStackOptions = {}): Promise<Te
       }, withinMs),
     violations: async (checkOptions) => violationsOf(await takeSnapshot(db, endpoints), checkOptions),
     readiness: (service) => ready(addresses(service)[0] ?? ''),
+    metrics: async (service) => (await fetch(new URL('/metrics', addresses(service)[0] ?? ''))).text(),
     async metric(service, name) {
       const pages = addresses(service).map(async (address) => {
         const page = await (await fetch(new URL('/metrics', address))).text();

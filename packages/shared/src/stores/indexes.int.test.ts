@@ -152,6 +152,8 @@ describe('the queries that run all the time', () => {
 
   it.each<[string, string[], number, () => Promise<unknown>]>([
     ['whether anything is due', ['due'], 1, () => deliveries().anyDue(NOW, [])],
+    ['since when the oldest is due', ['due'], 1, () => deliveries().oldestDueAt(NOW)],
+    ['how many are dead', ['dead'], 10, () => deliveries().countDead(10)],
     ['what waits in a lane', ['lane'], 30, () => leases().waiting('s3', NOW, 10)],
     ['a claim by ids', ['_id_'], 50, () => leases().claim(ids, 'lse_1', new Map([['s0', 1]]), CLAIMER)],
     ['renewing by ids', ['_id_'], 50, () => leases().renew(ids, CLAIMER)],
