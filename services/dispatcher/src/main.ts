@@ -4,7 +4,7 @@ import { parseEnvironment } from '@waybill/shared/config/environment';
 import { TOPICS } from '@waybill/shared/contracts/topics';
 import { startConsumerLoop } from '@waybill/shared/kafka/consumer-loop';
 import { connect } from '@waybill/shared/runtime/connections';
-import { healthRoutes, listen } from '@waybill/shared/runtime/health';
+import { healthApp, listen } from '@waybill/shared/runtime/health';
 import { refreshing } from '@waybill/shared/runtime/measure';
 import { runService } from '@waybill/shared/runtime/service';
 import { DeliveryStore } from '@waybill/shared/stores/deliveries';
@@ -12,6 +12,7 @@ import { LaneStore } from '@waybill/shared/stores/lanes';
 import { LeaseStore } from '@waybill/shared/stores/leases';
 import { StatusEventStore } from '@waybill/shared/stores/status-events';
 import { SubscriberStore } from '@waybill/shared/stores/subscribers';
+import { TurnStore } from '@waybill/shared/stores/turns';
 import { createLogger } from '@waybill/shared/telemetry/logger';
 import { consumerLag } from '@waybill/shared/telemetry/metrics';
 import { dispatcherEnvironment } from './config.ts';
@@ -51,6 +52,7 @@ runService(async ({ resources, fail }) => {
   const dispatch = new Dispatch({
     leases,
     deliveries: new DeliveryStore(database.db),
+    turns: new TurnStore(database.db),
     events: new StatusEventStore(database.db),
     subscribers,
     lanes: new Lanes({ store: new LaneStore(database.db), subscribers, clock, instance, logger }),
@@ -87,7 +89,7 @@ runService(async ({ resources, fail }) => {
     };
     consumerLag.set(labels, lag);
   };
-  const health = healthRoutes({ ...checks, consumption: loop.check }, refreshing(measureLag, logger));
+  const health = healthApp({ ...checks, consumption: loop.check }, logger, refreshing(measureLag, logger));
   const server = await listen(health, config.HTTP_PORT, config.HTTP_HOST);
   resources.add('http server', () => server.close());
   logger.info({ port: server.port }, 'dispatcher ready');

@@ -2,6 +2,8 @@ import type { Server } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import express, { type Express } from 'express';
 import { collectDefaultMetrics, register } from 'prom-client';
+import type { Logger } from '../telemetry/logger.ts';
+import { closeMethods, notFound, problemHandler } from './http-problems.ts';
 import type { Refresh } from './measure.ts';
 import { timeRequests } from './request-metrics.ts';
 
@@ -43,8 +45,18 @@ export function healthRoutes(
     await refresh();
     response.type(register.contentType).send(await register.metrics());
   });
+  closeMethods(app.router);
   app.use(timeRequests);
   return app;
+}
+
+/** Those routes alone, for a service that serves nothing else. */
+export function healthApp(
+  checks: Readonly<Record<string, Check>>,
+  logger: Logger,
+  refresh?: Refresh,
+): Express {
+  return healthRoutes(checks, refresh).use(notFound).use(problemHandler(logger));
 }
 
 async function faultOf(check: Check): Promise<string | null> {

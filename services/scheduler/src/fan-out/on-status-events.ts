@@ -1,47 +1,33 @@
-import { type Context, ROOT_CONTEXT, type Span } from '@opentelemetry/api';
-import { MAX_EVENT_BYTES, type StatusEvent } from '@waybill/shared/contracts/status-event';
-import { matches } from '@waybill/shared/domain/filter';
-import { deliveryKey } from '@waybill/shared/domain/idempotency';
+import { type Context, ROOT_CONTEXT } from '@opentelemetry/api';
+import { MAX_EVENT_BYTES } from '@waybill/shared/contracts/status-event';
 import type { BatchHandler, Refusal } from '@waybill/shared/kafka/consumer-loop';
 import type { Producer } from '@waybill/shared/kafka/producer';
+import type { ChainStore } from '@waybill/shared/stores/chains';
 import type { DatabaseClock } from '@waybill/shared/stores/database-clock';
-import {
-  type ChainEnd,
-  chainOf,
-  type DeliveryStore,
-  type NewDelivery,
-} from '@waybill/shared/stores/deliveries';
-import {
-  type NotSent,
-  type StatusEventRow,
-  type StatusEventStore,
-  statusEventId,
-} from '@waybill/shared/stores/status-events';
-import type { SubscriberRow, SubscriberStore } from '@waybill/shared/stores/subscribers';
+import type { DeliveryStore } from '@waybill/shared/stores/deliveries';
+import type { StatusEventStore } from '@waybill/shared/stores/status-events';
+import type { SubscriberStore } from '@waybill/shared/stores/subscribers';
 import { eventsIngested, fannedOutDeliveries } from '@waybill/shared/telemetry/metrics';
-import { headersOf, named, spanContextOf } from '@waybill/shared/telemetry/propagation';
+import { headersOf, named } from '@waybill/shared/telemetry/propagation';
 import { fail, tracer, within } from '@waybill/shared/telemetry/spans';
 import { ATTRIBUTE, SPAN } from '@waybill/shared/telemetry/trace-names';
 import { eventRow } from '../events/event-row.ts';
 import { commandFor } from '../ticks/command.ts';
+import { type OpenEvent, planFanOut } from './plan.ts';
+
+/** How often a batch looks for places in its chains while others take them, before it is left to come again. */
+const MAX_OVERTAKEN = 20;
 
 interface FanOutDeps {
   readonly events: StatusEventStore;
   readonly subscribers: SubscriberStore;
   readonly deliveries: DeliveryStore;
+  readonly chains: ChainStore;
   readonly producer: Producer;
   readonly clock: DatabaseClock;
   readonly namingKey: Buffer;
   /** How long a command may take to have effect before the tick sends another, in milliseconds. */
   readonly visibilityMs: number;
-}
-
-interface OpenEvent {
-  readonly event: StatusEvent;
-  readonly row: StatusEventRow;
-  /** The event's story, up to the span of its fan-out. */
-  readonly context: Context;
-  readonly span: Span;
 }
 
 /**
@@ -82,7 +68,7 @@ export function onStatusEvents(deps: FanOutDeps): BatchHandler<'statusEvents'> {
     });
     if (open.size === 0) return refusals;
     try {
-      await fanOut(open, runId, now, deps);
+      await fanOut([...open.values()], runId, now, deps);
     } catch (error) {
       for (const { span } of open.values()) fail(span, error);
       throw error;
@@ -104,30 +90,15 @@ function begin(item: Pick<OpenEvent, 'event' | 'row' | 'context'>, runId: string
   return { ...item, span, context: named(within(span, item.context)) };
 }
 
-async function fanOut(
-  open: ReadonlyMap<string, OpenEvent>,
-  runId: string,
-  now: Date,
-  { events, subscribers, deliveries, producer, clock, namingKey, visibilityMs }: FanOutDeps,
-): Promise<void> {
-  const everybody = await subscribers.all();
-  const shipmentIds = new Set([...open.values()].map(({ event }) => event.shipmentId));
-  const ends = await deliveries.chainEnds([...shipmentIds]);
-  const made = subscribersWithRows(ends.values());
-  const plans = [...open.values()].map((item) =>
-    plan(item, everybody, made.get(item.row._id) ?? [], ends, namingKey, runId),
-  );
-  const rows = plans.flatMap((planned) => planned.rows);
-  const stories = plans.flatMap(({ context, rows: { length } }) => Array<Context>(length).fill(context));
-  const numbered = new Set(everybody.filter(({ delivery }) => delivery.sequence).map((row) => row._id));
-  await deliveries.insertMissing(
-    rows.filter((row) => !numbered.has(row.subscriberId)),
-    now,
-  );
-  await deliveries.insertNumbered(
-    rows.filter((row) => numbered.has(row.subscriberId)),
-    now,
-  );
+async function fanOut(open: readonly OpenEvent[], runId: string, now: Date, deps: FanOutDeps): Promise<void> {
+  const { events, deliveries, producer, clock, visibilityMs } = deps;
+  const plans = await makeRows(deps, open, runId, now);
+  const rows = plans.flatMap((plan) => plan.deliveries);
+  const stories = plans.flatMap((plan, index): Context[] => {
+    const { span, context = ROOT_CONTEXT } = open[index] ?? {};
+    span?.setAttribute(ATTRIBUTE.deliveryCount, plan.deliveries.length);
+    return plan.deliveries.map(() => context);
+  });
   await producer.send(
     'deliveryCommands',
     rows.map((row) => commandFor(row, runId)),
@@ -140,66 +111,28 @@ async function fanOut(
   );
   await events.markFannedOut(
     clock.now(),
-    plans.map(({ id, rows: { length }, notSent }) => ({ id, deliveries: length, notSent })),
+    plans.map((plan) => ({ id: plan.id, deliveries: plan.deliveries.length, notSent: plan.notSent })),
   );
   fannedOutDeliveries.inc(rows.length);
 }
 
-/** By event, who has a row of it already. */
-function subscribersWithRows(ends: Iterable<ChainEnd>): Map<string, string[]> {
-  const found = new Map<string, string[]>();
-  for (const { shipmentId, subscriberId, versions } of ends) {
-    for (const version of versions) {
-      const id = statusEventId(shipmentId, version);
-      found.set(id, [...(found.get(id) ?? []), subscriberId]);
-    }
-  }
-  return found;
-}
-
-interface Plan {
-  readonly id: string;
-  readonly context: Context;
-  readonly rows: NewDelivery[];
-  readonly notSent: NotSent[];
-}
-
 /**
- * Who gets the event and who does not. Whoever has a row of it by an earlier try keeps it, whatever was changed about the
- * subscriber meanwhile. Moves the ends of the chains on: the next event of the batch follows this one.
+ * Makes the rows that are missing. Whoever is overtaken in a chain, by another partition of a foreign producer or by an
+ * owner that went on after it had lost the partition, plans again from where the chain ends now.
  */
-function plan(
-  { event, row, context, span }: OpenEvent,
-  everybody: readonly SubscriberRow[],
-  made: readonly string[],
-  ends: Map<string, ChainEnd>,
-  namingKey: Buffer,
+async function makeRows(
+  { subscribers, chains, namingKey }: FanOutDeps,
+  open: readonly OpenEvent[],
   runId: string,
-): Plan {
-  const wanted = new Set(made);
-  const traceId = spanContextOf(context)?.traceId ?? null;
-  const traceHeaders = headersOf(context);
-  const notSent: NotSent[] = [];
-  const { shipmentId, eventVersion, status } = event;
-  for (const { _id: subscriberId, filter, enabled } of everybody) {
-    const reason = !enabled ? 'disabled' : matches(filter, event) ? null : 'filtered';
-    if (reason === null) wanted.add(subscriberId);
-    else if (!wanted.has(subscriberId)) notSent.push({ subscriberId, reason });
+  now: Date,
+): Promise<ReturnType<typeof planFanOut>> {
+  const everybody = await subscribers.all();
+  const numbered = new Set(everybody.filter(({ delivery }) => delivery.sequence).map((row) => row._id));
+  const shipmentIds = [...new Set(open.map(({ event }) => event.shipmentId))];
+  for (let overtaken = 0; overtaken < MAX_OVERTAKEN; overtaken++) {
+    const plans = planFanOut(open, everybody, await chains.ends(shipmentIds), namingKey, runId);
+    const missing = plans.flatMap((plan) => plan.missing);
+    if (await chains.append(missing, numbered, now)) return plans;
   }
-  const rows = [...wanted].map((subscriberId): NewDelivery => {
-    const identity = { shipmentId, subscriberId, eventVersion };
-    const chain = chainOf(shipmentId, subscriberId);
-    const end = ends.get(chain);
-    const link = { previousVersion: end?.eventVersion ?? null, chain: (end?.chain ?? 0) + 1 };
-    // A batch that comes again finds its rows made; they stay where they are in the chain.
-    const versions = end?.versions ?? [];
-    if (!versions.includes(eventVersion)) {
-      const next = { chain: link.chain, eventVersion, versions: [...versions, eventVersion] };
-      ends.set(chain, { shipmentId, subscriberId, ...next });
-    }
-    const story = { traceId, ...(traceHeaders ? { traceHeaders } : {}) };
-    return { _id: deliveryKey(namingKey, identity), ...identity, ...link, status, runId, ...story };
-  });
-  span.setAttribute(ATTRIBUTE.deliveryCount, rows.length);
-  return { id: row._id, context, rows, notSent };
+  throw new Error(`other handlers took the places of this batch's deliveries ${MAX_OVERTAKEN} times`);
 }
