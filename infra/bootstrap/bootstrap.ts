@@ -3,7 +3,7 @@ import { createKafka } from '@waybill/shared/kafka/client';
 import { Codec } from '@waybill/shared/kafka/codec';
 import { ensureTopics } from '@waybill/shared/kafka/topics';
 import { connectDatabase } from '@waybill/shared/stores/client';
-import { ensureIndexes } from '@waybill/shared/stores/indexes';
+import { ensureIndexes } from '@waybill/shared/stores/ensure-indexes';
 import { loadNamingKey } from '@waybill/shared/stores/installation';
 import { ensureReplicaSet } from '@waybill/shared/stores/replica-set';
 import { createLogger } from '@waybill/shared/telemetry/logger';
@@ -25,7 +25,7 @@ export async function bootstrap(settings: BootstrapSettings, log: (line: string)
   await ensureReplicaSet(settings.MONGODB_URI, access?.mongodb);
   const database = await connectDatabase(settings.MONGODB_URI, 'waybill-bootstrap', access?.mongodb);
   try {
-    await ensureIndexes(database.db);
+    await ensureIndexes(database.db, log);
     await loadNamingKey(database.db);
     log('MongoDB: replica set and indexes are there');
   } finally {

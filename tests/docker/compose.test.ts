@@ -23,6 +23,21 @@ if (existsSync('/usr/local/lib/node_modules')) found.push('/usr/local/lib/node_m
 console.log(JSON.stringify({ uid: process.getuid(), major: process.versions.node.split('.')[0], found }));
 `;
 
+/** What is read of `docker compose config`. */
+interface ComposeConfig {
+  readonly services: Readonly<
+    Record<
+      string,
+      {
+        readonly image?: string;
+        readonly ports?: readonly { readonly host_ip?: string }[];
+        readonly cap_drop?: readonly string[];
+        readonly restart?: string;
+      }
+    >
+  >;
+}
+
 /** Tests go on from one another: a stack takes long to come up. */
 describeWithDocker('docker compose', () => {
   let project: ComposeProject;
@@ -49,6 +64,27 @@ describeWithDocker('docker compose', () => {
     await expect(docker(args)).rejects.toThrow(
       /WAYBILL_(API|SECRET)_KEYS is missing a value: .*\.env\.example/,
     );
+  });
+
+  it('publishes nothing beyond loopback under any profile, and pins every image', async () => {
+    const profiles = ['--profile', 'demo', '--profile', 'observability'];
+    const config: ComposeConfig = JSON.parse(
+      await project.compose([...profiles, 'config', '--format', 'json']),
+    );
+    const { services } = config;
+    expect(Object.keys(services)).toEqual(expect.arrayContaining(['demo-upstream', 'prometheus', 'grafana']));
+    for (const [name, service] of Object.entries(services)) {
+      const hosts = (service.ports ?? []).map((port) => port.host_ip);
+      expect([name, hosts.filter((host) => host !== '127.0.0.1')]).toEqual([name, []]);
+      if (service.image)
+        expect([name, service.image]).toEqual([name, expect.stringMatching(/:v?\d[\w.-]+$/)]);
+      if (name === 'subscriber') continue;
+      expect([name, service.cap_drop, service.restart ?? 'none']).toEqual([
+        name,
+        ['ALL'],
+        expect.stringMatching(/^(unless-stopped|no)$/),
+      ]);
+    }
   });
 
   it('comes up by itself, bootstrap done and every service ready', async () => {
