@@ -94,11 +94,7 @@ describe('engines that ask who somebody is', () => {
       /SASL SCRAM SHA512 authentication failed/,
       { KAFKA_SASL_PASSWORD: 'wrong' },
     ],
-    [
-      'the broker no client certificate',
-      /SSL routines:.*alert/,
-      { KAFKA_CERT_FILE: '', KAFKA_KEY_FILE: '' },
-    ],
+    ['the broker no client certificate', /SSL routines:.*alert/, { KAFKA_CERT_FILE: '', KAFKA_KEY_FILE: '' }],
     ['the broker an authority that did not sign it', /self-signed certificate/, { KAFKA_CA_FILE: '' }],
     ['mongod no client certificate', /connection .* closed/, { MONGODB_CERT_FILE: '' }],
     ['mongod an authority that did not sign it', /self-signed certificate/, { MONGODB_CA_FILE: '' }],

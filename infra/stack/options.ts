@@ -14,7 +14,8 @@ Options:
   --sweepers N      how many sweepers (default 1)
                     "pids" holds an array for a service whose option is given, also with 1, else one number
   --jaeger          build Jaeger first if it is not in the cache: once, with Go, in some minutes
-  --no-jaeger       do not start Jaeger; without either option it is started if it was built before
+  --no-jaeger       do not start Jaeger; without either option it is started if it was built before.
+                    It answers its API; the page is only in its image
   --data DIR        keep data, keys and logs in DIR and use them again; without it they go when the stack stops
   --help            show this
 

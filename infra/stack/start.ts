@@ -31,6 +31,8 @@ export interface StartStackOptions {
 export interface Stack {
   /** As it is now: process ids change when something is started again. */
   readonly ready: ReadyInfo;
+  /** Where services send traces, OTLP over HTTP; null if nowhere. */
+  readonly traces: string | null;
   /** How often each was started again, by service, in the order of the process ids. */
   readonly restarts: Readonly<Record<ServiceName, readonly number[]>>;
   /** Settles only when a service says that its environment is wrong; the stack is then to be stopped. */
@@ -88,6 +90,7 @@ export async function startStack(options: StartStackOptions): Promise<Stack> {
       get ready() {
         return describeStack(services.all, counts, engines, keys.WAYBILL_API_KEYS, jaeger);
       },
+      traces: env.OTEL_EXPORTER_OTLP_ENDPOINT || null,
       get restarts() {
         return byService(services.all, ({ process }) => process.restarts);
       },

@@ -7,14 +7,14 @@ import {
   SamplingDecision,
   TraceIdRatioBasedSampler,
 } from '@opentelemetry/sdk-trace';
-import { SPAN } from './trace-names.ts';
+import { SAMPLER_NAMES, SPAN } from './trace-names.ts';
 
 type Environment = Readonly<Record<string, string | undefined>>;
 
 /** The standard value of the sampled flag; spans that failed are exported with it set. */
 export const SAMPLED: TraceFlags = 1;
 
-const SAMPLERS: Readonly<Record<string, (ratio: number) => Sampler>> = {
+const SAMPLERS: Readonly<Record<(typeof SAMPLER_NAMES)[number], (ratio: number) => Sampler>> = {
   always_on: () => new AlwaysOnSampler(),
   always_off: () => new AlwaysOffSampler(),
   traceidratio: (ratio) => new TraceIdRatioBasedSampler(ratio),
@@ -23,18 +23,16 @@ const SAMPLERS: Readonly<Record<string, (ratio: number) => Sampler>> = {
   parentbased_traceidratio: (ratio) => new ParentBasedSampler({ root: new TraceIdRatioBasedSampler(ratio) }),
 };
 
-export const SAMPLER_NAMES = Object.keys(SAMPLERS);
-
 /**
  * The sampler that OTEL_TRACES_SAMPLER and OTEL_TRACES_SAMPLER_ARG name, by default `parentbased_always_on`; where it
  * leaves a span out that may turn out to have failed, the span is recorded all the same, so that it can be kept.
  */
 export function samplerOf(env: Environment): Sampler {
-  const name = env.OTEL_TRACES_SAMPLER || 'parentbased_always_on';
-  const make = SAMPLERS[name] ?? SAMPLERS.parentbased_always_on;
+  // A name that is none is refused where the environment is read, which comes later.
+  const name = SAMPLER_NAMES.find((known) => known === env.OTEL_TRACES_SAMPLER) ?? 'parentbased_always_on';
   const given = Number(env.OTEL_TRACES_SAMPLER_ARG || 1);
   const ratio = given >= 0 && given <= 1 ? given : 1;
-  return recordingAttempts(make?.(ratio) ?? new AlwaysOnSampler());
+  return recordingAttempts(SAMPLERS[name](ratio));
 }
 
 /** One span of each delivery's attempt and one of each request to the API: what that costs does not grow with detail. */

@@ -37,3 +37,13 @@ export const ATTRIBUTE = {
   runId: 'run.id',
   ingestResult: 'ingest.result',
 } as const;
+
+/** What OTEL_TRACES_SAMPLER may say, by the OpenTelemetry specification. */
+export const SAMPLER_NAMES = [
+  'always_on',
+  'always_off',
+  'traceidratio',
+  'parentbased_always_on',
+  'parentbased_always_off',
+  'parentbased_traceidratio',
+] as const;
