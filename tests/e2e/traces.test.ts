@@ -151,6 +151,10 @@ describe('one event is one story', () => {
       'subscriber.id': 'names',
       'delivery.id': delivery.id,
       'lease.id': attempt?.leaseId ?? '',
+      'run.id': delivery.runId,
+      'event.version': '1',
+      'delivery.attempt': '1',
+      'delivery.outcome': 'accepted',
     };
     for (const [name, value] of Object.entries(names)) {
       const found = await jaeger.find('waybill-dispatcher', { [name]: value });

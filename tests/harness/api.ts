@@ -47,6 +47,7 @@ export interface Delivery {
   reason: string | null;
   dueAt: string | null;
   idempotencyKey: string;
+  runId: string;
   traceId: string | null;
   traceUrl: string | null;
   attempts: AttemptView[];

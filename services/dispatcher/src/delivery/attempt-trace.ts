@@ -40,7 +40,7 @@ interface Claimed {
  */
 export class AttemptTrace {
   readonly #parent: Context;
-  readonly #common: Attributes;
+  readonly #row: DeliveryRow;
   readonly #span: Span;
   readonly #context: Context;
   /** What a subscriber is told of the story. */
@@ -53,10 +53,14 @@ export class AttemptTrace {
       ? { parent: command, links: linksBeyond(command, row) }
       : continuationOf(row.traceHeaders, row.createdAt, now);
     this.#parent = parent;
-    this.#common = attributesOf(row);
-    tracer.startSpan(SPAN.claim, { attributes: this.#common, links, startTime: claimBegan }, parent).end();
-    const attributes = { ...this.#common, ...requestAttributes(row, subscriber.url) };
-    this.#span = tracer.startSpan(SPAN.attempt, { kind: SpanKind.CLIENT, attributes, links }, parent);
+    this.#row = row;
+    // Nearly all that a span costs is describing it: one that nobody will see is not described.
+    const claim = tracer.startSpan(SPAN.claim, { links, startTime: claimBegan }, parent);
+    if (claim.isRecording()) claim.setAttributes(attributesOf(row));
+    claim.end();
+    this.#span = tracer.startSpan(SPAN.attempt, { kind: SpanKind.CLIENT, links }, parent);
+    if (this.#span.isRecording())
+      this.#span.setAttributes({ ...attributesOf(row), ...requestAttributes(row, subscriber.url) });
     this.#context = named(within(this.#span, parent));
     const { traceId = '' } = spanContextOf(this.#context) ?? {};
     const own = spanContextOf(within(this.#span, ROOT_CONTEXT))?.spanId ?? null;
@@ -80,12 +84,14 @@ export class AttemptTrace {
 
   /** Records the end in a span. */
   settle(settlement: Settlement, work: () => Promise<void>): Promise<void> {
-    const attributes = { ...this.#common, ...endAttributes(settlement) };
-    return inSpan(tracer.startSpan(SPAN.settle, { attributes }, this.#parent), work);
+    const span = tracer.startSpan(SPAN.settle, {}, this.#parent);
+    if (span.isRecording()) span.setAttributes({ ...attributesOf(this.#row), ...endAttributes(settlement) });
+    return inSpan(span, work);
   }
 
   #tell({ settlement, news, exchange }: AttemptResult): void {
     const span = this.#span;
+    if (!span.isRecording()) return;
     span.setAttributes(endAttributes(settlement));
     if (settlement.statusCode !== null) span.setAttribute('http.response.status_code', settlement.statusCode);
     if (exchange !== null) {
