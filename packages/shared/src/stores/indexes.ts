@@ -32,6 +32,12 @@ const INDEXES: Readonly<Record<string, readonly Index[]>> = {
   ],
   delivery_archive: [{ key: { deliveryId: 1, 'attempts.0.number': 1 }, options: { name: 'delivery' } }],
   dead_letters: [{ key: { putAsideAt: -1, _id: -1 }, options: { name: 'newest' } }],
+  audit_log: [
+    { key: { at: -1, _id: -1 }, options: { name: 'newest' } },
+    { key: { target: 1, at: -1, _id: -1 }, options: { name: 'newest_of_target' } },
+    { key: { 'actor.key': 1, at: -1, _id: -1 }, options: { name: 'newest_of_actor' } },
+    { key: { action: 1, at: -1, _id: -1 }, options: { name: 'newest_of_action' } },
+  ],
   runs: [{ key: { startedAt: -1, _id: -1 }, options: { name: 'newest' } }],
 };
 

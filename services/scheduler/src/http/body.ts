@@ -18,13 +18,11 @@ export function jsonBody(request: Request): unknown {
   }
 }
 
-/** The media type without parameters, lower case. */
-export function mediaType(request: Request): string {
-  return (request.get('content-type') ?? '').split(';', 1)[0]?.trim().toLowerCase() ?? '';
-}
-
-/** @throws ProblemError 415 unless the body says it is JSON. */
-export function requireJson(request: Request): void {
-  if (mediaType(request) === 'application/json') return;
-  throw new ProblemError('unsupported_media_type', 'send application/json');
+/** The media type without parameters, lower case. @throws ProblemError 415 unless it is one of `accepted`. */
+export function mediaTypeOf(request: Request, accepted: readonly string[]): string {
+  const given = (request.get('content-type') ?? '').split(';', 1)[0]?.trim().toLowerCase() ?? '';
+  if (accepted.includes(given)) return given;
+  const last = accepted.at(-1) ?? '';
+  const list = accepted.length > 1 ? `${accepted.slice(0, -1).join(', ')} or ${last}` : last;
+  throw new ProblemError('unsupported_media_type', `send ${list}`);
 }

@@ -4,8 +4,9 @@ import { isDatabaseUnavailable } from '@waybill/shared/stores/availability';
 import { InvalidCursorError } from '@waybill/shared/stores/page';
 import type { Logger } from '@waybill/shared/telemetry/logger';
 import type { ErrorRequestHandler, RequestHandler, Response } from 'express';
+import { ExtendedProblemError } from './route.ts';
 
-export function sendProblem(response: Response, found: Problem, extension: object = {}): void {
+function sendProblem(response: Response, found: Problem, extension: object = {}): void {
   response
     .status(found.status)
     .type('application/problem+json')
@@ -27,12 +28,13 @@ export function problemHandler(logger: Logger): ErrorRequestHandler {
     if (found.status >= 500)
       logger.error({ err: error, method: request.method, path: request.path }, found.title);
     if (found.status === 503) response.set('Retry-After', '1');
-    sendProblem(response, found);
+    sendProblem(response, found, error instanceof ExtendedProblemError ? error.extension : {});
   };
 }
 
-function problemOf(error: unknown): Problem {
-  if (error instanceof ProblemError) return error.problem;
+/** The problem that an error stands for. */
+export function problemOf(error: unknown): Problem {
+  if (error instanceof ProblemError || error instanceof ExtendedProblemError) return error.problem;
   if (error instanceof InvalidCursorError) return problem('invalid_query', error.message);
   if (error instanceof KafkaUnavailableError)
     return problem('unavailable', 'Kafka did not confirm; posting again is safe');

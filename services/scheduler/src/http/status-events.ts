@@ -1,19 +1,18 @@
 import {
   CLOUDEVENT_BATCH_MEDIA_TYPE,
   CLOUDEVENT_MEDIA_TYPE,
+  cloudEvent,
   cloudEventAsStatusEvent,
   contradictionsIn,
   pathInCloudEvent,
 } from '@waybill/shared/contracts/cloudevents';
+import { ingestAnswer } from '@waybill/shared/contracts/http-answers';
 import type { IngestResult } from '@waybill/shared/contracts/http-api';
-import { MAX_EVENT_BYTES, MAX_EVENTS_PER_REQUEST } from '@waybill/shared/contracts/status-event';
+import { MAX_EVENT_BYTES, MAX_EVENTS_PER_REQUEST, statusEvent } from '@waybill/shared/contracts/status-event';
 import { type Problem, ProblemError, problem } from '@waybill/shared/domain/errors';
-import { type Request, Router } from 'express';
 import { z } from 'zod';
 import { type Entry, type EntryFormat, type IngestDeps, ingest } from '../events/ingest.ts';
-import type { authentication } from './authentication.ts';
-import { jsonBody, mediaType, rawBody } from './body.ts';
-import { sendProblem } from './problems.ts';
+import { ExtendedProblemError, routesFor } from './route.ts';
 
 /** Room for as many events as a request may hold, each as large as it may be. */
 const MAX_BODY_BYTES = MAX_EVENTS_PER_REQUEST * MAX_EVENT_BYTES;
@@ -25,32 +24,40 @@ const CLOUDEVENT: EntryFormat = {
   contradictions: contradictionsIn,
 };
 
-export function statusEventRoutes(allow: ReturnType<typeof authentication>, deps: IngestDeps): Router {
-  const router = Router();
-  router.post('/', allow('ingest'), rawBody(MAX_BODY_BYTES), async (request, response) => {
-    const format = formatOf(request);
-    const results = await ingest(entriesOf(jsonBody(request)), format, deps);
-    const failure = failureOf(results);
-    if (failure) sendProblem(response, failure, { results });
-    else response.status(202).json({ results });
-  });
-  return router;
-}
+const several = <Entry extends z.ZodType>(entry: Entry) => z.array(entry).min(1).max(MAX_EVENTS_PER_REQUEST);
 
-function formatOf(request: Request): EntryFormat {
-  switch (mediaType(request)) {
-    case 'application/json':
-      return PLAIN;
-    case CLOUDEVENT_MEDIA_TYPE:
-    case CLOUDEVENT_BATCH_MEDIA_TYPE:
-      return CLOUDEVENT;
-    default:
-      throw new ProblemError(
-        'unsupported_media_type',
-        `send application/json, ${CLOUDEVENT_MEDIA_TYPE} or ${CLOUDEVENT_BATCH_MEDIA_TYPE}`,
-      );
-  }
-}
+const route = routesFor<IngestDeps>();
+
+export const statusEventRoutes = [
+  route({
+    method: 'post',
+    path: '/v1/status-events',
+    operationId: 'postStatusEvents',
+    summary: 'Takes one event or up to 500; 202 once Kafka has what was taken on all in-sync replicas',
+    roles: ['ingest'],
+    body: {
+      // Each entry is judged by itself, so that a faulty one does not take its neighbours with it.
+      schema: z.unknown(),
+      content: {
+        'application/json': z.union([statusEvent, several(statusEvent)]),
+        [CLOUDEVENT_MEDIA_TYPE]: cloudEvent,
+        [CLOUDEVENT_BATCH_MEDIA_TYPE]: several(cloudEvent),
+      },
+      maxBytes: MAX_BODY_BYTES,
+    },
+    answers: { 202: ingestAnswer },
+    problems: ['conflict'],
+    // The event's own row is its record.
+    target: null,
+    async handle({ body, mediaType }, deps) {
+      const format = mediaType === 'application/json' ? PLAIN : CLOUDEVENT;
+      const results = await ingest(entriesOf(body), format, deps);
+      const failure = failureOf(results);
+      if (failure) throw new ExtendedProblemError(failure, { results });
+      return { status: 202, body: { results } };
+    },
+  }),
+];
 
 function entriesOf(body: unknown): Entry[] {
   if (!Array.isArray(body)) return [{ raw: body, path: '$' }];

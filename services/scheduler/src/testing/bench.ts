@@ -1,4 +1,5 @@
 import { randomBytes } from 'node:crypto';
+import { digestOfSecret } from '@waybill/shared/config/environment';
 import type { IngestResult } from '@waybill/shared/contracts/http-api';
 import type { StatusEvent } from '@waybill/shared/contracts/status-event';
 import { parseEgressPolicy } from '@waybill/shared/domain/egress-policy';
@@ -7,6 +8,7 @@ import type { Producer } from '@waybill/shared/kafka/producer';
 import { type Connections, connect } from '@waybill/shared/runtime/connections';
 import { listen } from '@waybill/shared/runtime/health';
 import { Resources } from '@waybill/shared/runtime/service';
+import { AuditLogStore } from '@waybill/shared/stores/audit-log';
 import { DeadLetterStore } from '@waybill/shared/stores/dead-letters';
 import { DeliveryStore } from '@waybill/shared/stores/deliveries';
 import { loadNamingKey } from '@waybill/shared/stores/installation';
@@ -106,7 +108,7 @@ export class Bench implements AsyncDisposable {
   }
 
   /** Serves the API. @returns how to call it, as admin unless told otherwise. */
-  async serve(producer: Producer = this.connections.producer) {
+  async serve(producer: Producer = this.connections.producer, requestsPerSecond = 1_000) {
     const { events, subscribers, deliveries, deadLetters, lanes, runs, namingKey } = this;
     const { clock, checks } = this.connections;
     const dispatch = this.dispatchTick('api', producer);
@@ -117,6 +119,7 @@ export class Bench implements AsyncDisposable {
       deadLetters,
       lanes,
       runs,
+      auditLog: new AuditLogStore(this.database.db),
       producer,
       clock,
       namingKey,
@@ -127,8 +130,9 @@ export class Bench implements AsyncDisposable {
       apiKeys: Object.entries(KEYS).map(([role, secret]) => ({
         name: `${role}-name`,
         role: role as keyof typeof KEYS,
-        secret,
+        digest: digestOfSecret(secret),
       })),
+      requestsPerSecond,
       egress: parseEgressPolicy('127.0.0.1:9'),
       jaegerUrl: 'http://jaeger.example/',
       checks,
