@@ -13,6 +13,7 @@ import type { IngestDeps } from '../events/ingest.ts';
 import { mount } from './mount.ts';
 import { openApiDocument } from './openapi.ts';
 import { notFound, problemHandler } from './problems.ts';
+import { parseQuery } from './query.ts';
 import { ROUTES } from './routes.ts';
 import type { Tick } from './ticks.ts';
 
@@ -36,7 +37,7 @@ interface ApiDeps extends IngestDeps {
 /** The HTTP API. */
 export function createApi(deps: ApiDeps): Express {
   const app = healthRoutes(deps.checks);
-  app.set('query parser', 'simple');
+  app.set('query parser', parseQuery);
   const document = JSON.stringify(openApiDocument(ROUTES));
   app.get('/openapi.json', (_request, response) => {
     response.type('application/json').send(document);

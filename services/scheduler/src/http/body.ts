@@ -1,3 +1,4 @@
+import { parseStrictJson, type StrictJson } from '@waybill/shared/contracts/strict-json';
 import { ProblemError } from '@waybill/shared/domain/errors';
 import express, { type Request, type RequestHandler } from 'express';
 
@@ -6,13 +7,13 @@ export function rawBody(limitBytes: number): RequestHandler {
   return express.raw({ type: () => true, limit: limitBytes, inflate: true });
 }
 
-/** The body as JSON. Not UTF-8 or not JSON is one and the same fault to a client. */
-export function jsonBody(request: Request): unknown {
+/** The body as JSON, as it was written. Not UTF-8 or not JSON is one and the same fault to a client. */
+export function jsonBody(request: Request): StrictJson {
   const bytes: unknown = request.body;
   if (!Buffer.isBuffer(bytes) || bytes.length === 0)
     throw new ProblemError('invalid_json', 'the body is empty');
   try {
-    return JSON.parse(new TextDecoder('utf-8', { fatal: true }).decode(bytes));
+    return parseStrictJson(new TextDecoder('utf-8', { fatal: true }).decode(bytes));
   } catch (error) {
     throw new ProblemError('invalid_json', error instanceof Error ? error.message : String(error));
   }

@@ -1,9 +1,10 @@
-import { ProblemError } from '@waybill/shared/domain/errors';
+import type { JsonFault } from '@waybill/shared/contracts/strict-json';
+import { type Fault, ProblemError } from '@waybill/shared/domain/errors';
 import type { Request } from 'express';
 import { z } from 'zod';
 import type { Caller } from './authentication.ts';
 import { jsonBody, mediaTypeOf } from './body.ts';
-import { faultsOf } from './faults.ts';
+import { faultsOf, pathBelow } from './faults.ts';
 import type { Route } from './route.ts';
 
 const NOTHING = z.strictObject({});
@@ -14,7 +15,8 @@ export function readCall<Deps>(
   request: Request,
   caller: Caller,
 ): Parameters<Route<Deps>['handle']>[0] {
-  return {
+  const parts = {
+    caller,
     params: parsed(params, request.params, (error) => {
       // The path itself is the root: `id`, not `path.id`.
       const faults = faultsOf(error, '').map(({ path, message }) => ({ path: path.slice(1), message }));
@@ -25,16 +27,19 @@ export function readCall<Deps>(
       request.query,
       (error) => new ProblemError('invalid_query', undefined, faultsOf(error, 'query')),
     ),
-    mediaType: body ? mediaTypeOf(request, Object.keys(body.content)) : '',
-    body:
-      body &&
-      parsed(
-        body.schema,
-        jsonBody(request),
-        (error) => new ProblemError('invalid', 'nothing was changed', faultsOf(error, '$')),
-      ),
-    caller,
   };
+  if (!body) return { ...parts, body: undefined, mediaType: '', textFaults: [] };
+  const mediaType = mediaTypeOf(request, Object.keys(body.content));
+  const { value, faults: textFaults } = jsonBody(request);
+  if (textFaults.length > 0 && !body.faultsAreTheHandlers) throw notTaken(faultsOfText(textFaults));
+  const content = parsed(body.schema, value, (error) => notTaken(faultsOf(error, '$')));
+  return { ...parts, body: content, mediaType, textFaults };
+}
+
+const notTaken = (faults: Fault[]) => new ProblemError('invalid', 'nothing was changed', faults);
+
+function faultsOfText(faults: readonly JsonFault[]): Fault[] {
+  return faults.map(({ path, message }) => ({ path: pathBelow('$', path), message }));
 }
 
 function parsed<Schema extends z.ZodType>(

@@ -1,4 +1,5 @@
 import type { Role } from '@waybill/shared/contracts/http-api';
+import type { JsonFault } from '@waybill/shared/contracts/strict-json';
 import type { Problem, ProblemCode } from '@waybill/shared/domain/errors';
 import { z } from 'zod';
 import type { Caller } from './authentication.ts';
@@ -30,12 +31,16 @@ interface Body<Schema extends z.ZodType> {
   readonly content: Readonly<Record<string, z.ZodType>>;
   /** Longest body in bytes, unpacked. */
   readonly maxBytes: number;
+  /** The handler judges what the text itself has wrong: see `textFaults`. Else such a body is refused whole. */
+  readonly faultsAreTheHandlers?: true;
 }
 
 interface Call<Params extends z.ZodType, Query extends z.ZodType, Content extends z.ZodType> {
   readonly params: z.output<Params>;
   readonly query: z.output<Query>;
   readonly body: z.output<Content>;
+  /** What the text of the body says that cannot be kept, such as a key that is there twice. */
+  readonly textFaults: readonly JsonFault[];
   /** The media type of the body, lower case; empty if the call takes none. */
   readonly mediaType: string;
   readonly caller: Caller;

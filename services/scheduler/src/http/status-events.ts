@@ -9,6 +9,7 @@ import {
 import { ingestAnswer } from '@waybill/shared/contracts/http-answers';
 import type { IngestResult } from '@waybill/shared/contracts/http-api';
 import { MAX_EVENT_BYTES, MAX_EVENTS_PER_REQUEST, statusEvent } from '@waybill/shared/contracts/status-event';
+import type { JsonFault } from '@waybill/shared/contracts/strict-json';
 import { type Problem, ProblemError, problem } from '@waybill/shared/domain/errors';
 import { z } from 'zod';
 import { type Entry, type EntryFormat, type IngestDeps, ingest } from '../events/ingest.ts';
@@ -44,14 +45,15 @@ export const statusEventRoutes = [
         [CLOUDEVENT_BATCH_MEDIA_TYPE]: several(cloudEvent),
       },
       maxBytes: MAX_BODY_BYTES,
+      faultsAreTheHandlers: true,
     },
     answers: { 202: ingestAnswer },
     problems: ['conflict'],
     // The event's own row is its record.
     target: null,
-    async handle({ body, mediaType }, deps) {
+    async handle({ body, mediaType, textFaults }, deps) {
       const format = mediaType === 'application/json' ? PLAIN : CLOUDEVENT;
-      const results = await ingest(entriesOf(body), format, deps);
+      const results = await ingest(entriesOf(body, textFaults), format, deps);
       const failure = failureOf(results);
       if (failure) throw new ExtendedProblemError(failure, { results });
       return { status: 202, body: { results } };
@@ -59,13 +61,18 @@ export const statusEventRoutes = [
   }),
 ];
 
-function entriesOf(body: unknown): Entry[] {
-  if (!Array.isArray(body)) return [{ raw: body, path: '$' }];
+function entriesOf(body: unknown, textFaults: readonly JsonFault[]): Entry[] {
+  if (!Array.isArray(body)) return [{ raw: body, path: '$', textFaults }];
   if (body.length === 0 || body.length > MAX_EVENTS_PER_REQUEST) {
     const message = `must hold 1 to ${MAX_EVENTS_PER_REQUEST} events and holds ${body.length}`;
     throw new ProblemError('invalid', undefined, [{ path: '$', message }]);
   }
-  return body.map((raw: unknown, index) => ({ raw, path: `$[${index}]` }));
+  const byEntry = Map.groupBy(textFaults, ({ path }) => path[0]);
+  return body.map((raw: unknown, index) => ({
+    raw,
+    path: `$[${index}]`,
+    textFaults: (byEntry.get(index) ?? []).map(({ path, message }) => ({ path: path.slice(1), message })),
+  }));
 }
 
 /** The request's own failure: only when no entry was taken. All faults of all entries stand in it. */

@@ -74,6 +74,7 @@ export class Bench implements AsyncDisposable {
   readonly deadLetters: DeadLetterStore;
   readonly lanes: LaneStore;
   readonly runs: RunStore;
+  readonly auditLog: AuditLogStore;
   readonly #resources: Resources;
 
   constructor(parts: Pick<Bench, 'database' | 'topics' | 'connections' | 'namingKey'>, resources: Resources) {
@@ -89,6 +90,7 @@ export class Bench implements AsyncDisposable {
     this.deadLetters = new DeadLetterStore(db);
     this.lanes = new LaneStore(db);
     this.runs = new RunStore(db);
+    this.auditLog = new AuditLogStore(db);
   }
 
   /** A dispatch tick as one instance has it. */
@@ -109,7 +111,7 @@ export class Bench implements AsyncDisposable {
 
   /** Serves the API. @returns how to call it, as admin unless told otherwise. */
   async serve(producer: Producer = this.connections.producer, requestsPerSecond = 1_000) {
-    const { events, subscribers, deliveries, deadLetters, lanes, runs, namingKey } = this;
+    const { events, subscribers, deliveries, deadLetters, lanes, runs, auditLog, namingKey } = this;
     const { clock, checks } = this.connections;
     const dispatch = this.dispatchTick('api', producer);
     const api = createApi({
@@ -119,7 +121,7 @@ export class Bench implements AsyncDisposable {
       deadLetters,
       lanes,
       runs,
-      auditLog: new AuditLogStore(this.database.db),
+      auditLog,
       producer,
       clock,
       namingKey,
