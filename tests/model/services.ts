@@ -3,6 +3,7 @@ import { type StatusEvent, statusEvent } from '@waybill/shared/contracts/status-
 import { parseEgressPolicy } from '@waybill/shared/domain/egress-policy';
 import type { BatchHandler } from '@waybill/shared/kafka/consumer-loop';
 import type { Producer } from '@waybill/shared/kafka/producer';
+import { ChainStore } from '@waybill/shared/stores/chains';
 import type { DatabaseClock } from '@waybill/shared/stores/database-clock';
 import { DeadLetterStore } from '@waybill/shared/stores/dead-letters';
 import { DeliveryStore } from '@waybill/shared/stores/deliveries';
@@ -11,6 +12,7 @@ import { LeaseStore } from '@waybill/shared/stores/leases';
 import { RunStore } from '@waybill/shared/stores/runs';
 import { StatusEventStore } from '@waybill/shared/stores/status-events';
 import { SubscriberStore } from '@waybill/shared/stores/subscribers';
+import { TurnStore } from '@waybill/shared/stores/turns';
 import { createLogger } from '@waybill/shared/telemetry/logger';
 import type { Db } from 'mongodb';
 import { createSender, type Sender } from '../../services/dispatcher/src/delivery/send.ts';
@@ -68,6 +70,7 @@ export class Scheduler {
       events,
       subscribers,
       deliveries,
+      chains: new ChainStore(mortal),
       producer,
       clock,
       namingKey,
@@ -77,6 +80,7 @@ export class Scheduler {
       deliveries,
       lanes,
       events,
+      deadLetters,
       runs,
       producer,
       clock,
@@ -117,6 +121,7 @@ export class DispatcherService {
     this.#dispatch = new Dispatch({
       leases,
       deliveries: new DeliveryStore(mortal),
+      turns: new TurnStore(mortal),
       events: new StatusEventStore(mortal),
       subscribers,
       lanes,

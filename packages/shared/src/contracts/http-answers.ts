@@ -174,6 +174,10 @@ export const shipmentAnswer = z.strictObject({
       notSent: z.array(
         z.strictObject({ subscriberId: z.string(), reason: z.enum(['filtered', 'disabled']) }),
       ),
+      refused: z
+        .strictObject({ at: instant, reason: z.string(), detail: z.string() })
+        .nullable()
+        .describe('Why a stored event cannot be fanned out'),
     }),
   ),
 });

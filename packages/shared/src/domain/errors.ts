@@ -9,6 +9,7 @@ export const PROBLEMS = {
   unauthenticated: { status: 401, title: 'An API key is needed' },
   forbidden: { status: 403, title: 'This key may not do that' },
   not_found: { status: 404, title: 'There is no such thing' },
+  method_not_allowed: { status: 405, title: 'This method is not served here' },
   request_timeout: { status: 408, title: 'The request took too long to arrive' },
   conflict: { status: 409, title: 'Another content is stored under the same shipment and version' },
   not_replayable: { status: 409, title: 'Only a delivered, dead or cancelled delivery can be replayed' },
@@ -54,10 +55,13 @@ export function problem(code: ProblemCode, detail?: string, faults?: readonly Fa
 /** Thrown where a request cannot go on; the HTTP layer answers with its problem. */
 export class ProblemError extends Error {
   readonly problem: Problem;
+  /** What it tells besides: extension members of RFC 9457. */
+  readonly extension: object;
 
-  constructor(code: ProblemCode, detail?: string, faults?: readonly Fault[]) {
+  constructor(code: ProblemCode, detail?: string, faults?: readonly Fault[], extension: object = {}) {
     super(detail ?? PROBLEMS[code].title);
     this.name = 'ProblemError';
     this.problem = problem(code, detail, faults);
+    this.extension = extension;
   }
 }

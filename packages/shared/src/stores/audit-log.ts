@@ -1,7 +1,8 @@
 import { randomUUID } from 'node:crypto';
 import type { Collection, Db, Filter } from 'mongodb';
 import type { AuditQuery, Role } from '../contracts/http-api.ts';
-import { type Page, pageOf, readCursor, writeCursor } from './page.ts';
+import { readCursor, writeCursor } from '../domain/cursor.ts';
+import { type Page, pageOf } from './page.ts';
 
 /** A change that somebody asked for, known before it is made. */
 export interface Intent {

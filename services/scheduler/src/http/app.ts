@@ -2,6 +2,7 @@ import type { ApiKey } from '@waybill/shared/config/environment';
 import type { EgressPolicy } from '@waybill/shared/domain/egress-policy';
 import type { Job } from '@waybill/shared/domain/run';
 import { type Check, healthRoutes } from '@waybill/shared/runtime/health';
+import { closeMethods, notFound, problemHandler } from '@waybill/shared/runtime/http-problems';
 import type { AuditLogStore } from '@waybill/shared/stores/audit-log';
 import type { DeliveryStore } from '@waybill/shared/stores/deliveries';
 import type { LaneStore } from '@waybill/shared/stores/lanes';
@@ -12,7 +13,7 @@ import type { Express } from 'express';
 import type { IngestDeps } from '../events/ingest.ts';
 import { mount } from './mount.ts';
 import { openApiDocument } from './openapi.ts';
-import { notFound, problemHandler } from './problems.ts';
+import { engineProblem } from './problems.ts';
 import { parseQuery } from './query.ts';
 import { ROUTES } from './routes.ts';
 import type { Tick } from './ticks.ts';
@@ -43,7 +44,8 @@ export function createApi(deps: ApiDeps): Express {
     response.type('application/json').send(document);
   });
   mount(app, ROUTES, deps);
+  closeMethods(app.router);
   app.use(notFound);
-  app.use(problemHandler(deps.logger));
+  app.use(problemHandler(deps.logger, engineProblem));
   return app;
 }

@@ -1,10 +1,11 @@
 import { auditAnswer, pageOf } from '@waybill/shared/contracts/http-answers';
 import { auditQuery } from '@waybill/shared/contracts/http-api';
+import { problemOf } from '@waybill/shared/runtime/http-problems';
 import type { AuditLogStore, AuditOutcome, AuditRow } from '@waybill/shared/stores/audit-log';
 import type { DatabaseClock } from '@waybill/shared/stores/database-clock';
 import type { Logger } from '@waybill/shared/telemetry/logger';
 import type { z } from 'zod';
-import { problemOf } from './problems.ts';
+import { engineProblem } from './problems.ts';
 import { type AnyRoute, type Route, routesFor } from './route.ts';
 
 type Handle = Route<unknown>['handle'];
@@ -71,7 +72,7 @@ export async function recorded<Deps>(
     await end({ outcome: 'done', status: reply.status, code: null, before, after });
     return reply;
   } catch (error) {
-    const { status, code } = problemOf(error);
+    const { status, code } = problemOf(error, engineProblem);
     const outcome = status >= 500 ? 'failed' : 'refused';
     await end({ outcome, status, code, before: null, after: null });
     throw error;

@@ -1,5 +1,6 @@
 import { parseStrictJson, type StrictJson } from '@waybill/shared/contracts/strict-json';
 import { ProblemError } from '@waybill/shared/domain/errors';
+import { parse } from 'content-type';
 import express, { type Request, type RequestHandler } from 'express';
 
 /** Reads the whole body as bytes, unpacked, whatever its type; a longer one is refused with 413. */
@@ -19,10 +20,19 @@ export function jsonBody(request: Request): StrictJson {
   }
 }
 
-/** The media type without parameters, lower case. @throws ProblemError 415 unless it is one of `accepted`. */
+/**
+ * The media type without parameters, lower case.
+ *
+ * @throws ProblemError 415 unless it is one of `accepted`, or for a character set other than UTF-8, which every body is
+ * read as.
+ */
 export function mediaTypeOf(request: Request, accepted: readonly string[]): string {
-  const given = (request.get('content-type') ?? '').split(';', 1)[0]?.trim().toLowerCase() ?? '';
-  if (accepted.includes(given)) return given;
+  const { type, parameters } = parse(request.get('content-type') ?? '');
+  const { charset } = parameters;
+  if (charset !== undefined && !/^utf-?8$/i.test(charset)) {
+    throw new ProblemError('unsupported_media_type', `the character set ${charset} is not read: send UTF-8`);
+  }
+  if (accepted.includes(type)) return type;
   const last = accepted.at(-1) ?? '';
   const list = accepted.length > 1 ? `${accepted.slice(0, -1).join(', ')} or ${last}` : last;
   throw new ProblemError('unsupported_media_type', `send ${list}`);

@@ -140,7 +140,7 @@ const DESCRIPTIONS: Readonly<Record<number, string>> = {
 };
 
 /** The problems of a call: a list of codes per status. */
-function problemsOf({ problems = [], params, body }: AnyRoute): Map<number, ProblemCode[]> {
+export function problemsOf({ problems = [], params, body }: AnyRoute): Map<number, ProblemCode[]> {
   const codes = new Set<ProblemCode>([
     ...ALWAYS,
     ...(params ? WITH_PARAMETERS : []),

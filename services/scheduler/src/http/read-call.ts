@@ -17,6 +17,7 @@ export function readCall<Deps>(
 ): Parameters<Route<Deps>['handle']>[0] {
   const parts = {
     caller,
+    headers: request.headers,
     params: parsed(params, request.params, (error) => {
       // The path itself is the root: `id`, not `path.id`.
       const faults = faultsOf(error, '').map(({ path, message }) => ({ path: path.slice(1), message }));

@@ -1,6 +1,7 @@
+import type { IncomingHttpHeaders } from 'node:http';
 import type { Role } from '@waybill/shared/contracts/http-api';
 import type { JsonFault } from '@waybill/shared/contracts/strict-json';
-import type { Problem, ProblemCode } from '@waybill/shared/domain/errors';
+import type { ProblemCode } from '@waybill/shared/domain/errors';
 import { z } from 'zod';
 import type { Caller } from './authentication.ts';
 
@@ -43,6 +44,7 @@ interface Call<Params extends z.ZodType, Query extends z.ZodType, Content extend
   readonly textFaults: readonly JsonFault[];
   /** The media type of the body, lower case; empty if the call takes none. */
   readonly mediaType: string;
+  readonly headers: IncomingHttpHeaders;
   readonly caller: Caller;
 }
 
@@ -101,17 +103,4 @@ export function routesFor<Deps>() {
 /** A body of plain JSON. */
 export function json<Schema extends z.ZodType>(schema: Schema, maxBytes: number): Body<Schema> {
   return { schema, content: { 'application/json': schema }, maxBytes };
-}
-
-/** Thrown by a handler that has more to tell than the problem: extension members of RFC 9457. */
-export class ExtendedProblemError extends Error {
-  readonly problem: Problem;
-  readonly extension: object;
-
-  constructor(problem: Problem, extension: object) {
-    super(problem.title);
-    this.name = 'ExtendedProblemError';
-    this.problem = problem;
-    this.extension = extension;
-  }
 }

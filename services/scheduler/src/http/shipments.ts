@@ -52,6 +52,7 @@ export const shipmentRoutes = [
             outcome: row.attempts.at(-1)?.outcome ?? null,
           })),
           notSent: event.notSent ?? [],
+          refused: event.refused ?? null,
         })),
       };
       return { status: 200, body };

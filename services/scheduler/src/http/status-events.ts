@@ -1,3 +1,4 @@
+import type { IncomingHttpHeaders } from 'node:http';
 import {
   CLOUDEVENT_BATCH_MEDIA_TYPE,
   CLOUDEVENT_MEDIA_TYPE,
@@ -13,7 +14,7 @@ import type { JsonFault } from '@waybill/shared/contracts/strict-json';
 import { type Problem, ProblemError, problem } from '@waybill/shared/domain/errors';
 import { z } from 'zod';
 import { type Entry, type EntryFormat, type IngestDeps, ingest } from '../events/ingest.ts';
-import { ExtendedProblemError, routesFor } from './route.ts';
+import { routesFor } from './route.ts';
 
 /** Room for as many events as a request may hold, each as large as it may be. */
 const MAX_BODY_BYTES = MAX_EVENTS_PER_REQUEST * MAX_EVENT_BYTES;
@@ -51,18 +52,33 @@ export const statusEventRoutes = [
     problems: ['conflict'],
     // The event's own row is its record.
     target: null,
-    async handle({ body, mediaType, textFaults }, deps) {
+    async handle({ body, mediaType, textFaults, headers }, deps) {
+      refuseBinaryMode(headers);
       const format = mediaType === 'application/json' ? PLAIN : CLOUDEVENT;
-      const results = await ingest(entriesOf(body, textFaults), format, deps);
+      const results = await ingest(entriesOf(body, mediaType, textFaults), format, deps);
       const failure = failureOf(results);
-      if (failure) throw new ExtendedProblemError(failure, { results });
+      if (failure) throw new ProblemError(failure.code, failure.detail, failure.faults, { results });
       return { status: 202, body: { results } };
     },
   }),
 ];
 
-function entriesOf(body: unknown, textFaults: readonly JsonFault[]): Entry[] {
-  if (!Array.isArray(body)) return [{ raw: body, path: '$', textFaults }];
+/** A CloudEvent whose fields are headers would be read as a plain event, and its id and time be lost. */
+function refuseBinaryMode(headers: IncomingHttpHeaders): void {
+  if (headers['ce-specversion'] === undefined) return;
+  const detail = `CloudEvents in binary mode (ce-… headers) are not taken: send ${CLOUDEVENT_MEDIA_TYPE}`;
+  throw new ProblemError('unsupported_media_type', detail);
+}
+
+function entriesOf(body: unknown, type: string, textFaults: readonly JsonFault[]): Entry[] {
+  const isList = Array.isArray(body);
+  if ((type === CLOUDEVENT_MEDIA_TYPE && isList) || (type === CLOUDEVENT_BATCH_MEDIA_TYPE && !isList)) {
+    const message = isList
+      ? `is a list, and ${type} is one event: send ${CLOUDEVENT_BATCH_MEDIA_TYPE}`
+      : `is no list, and ${type} is one: send ${CLOUDEVENT_MEDIA_TYPE}`;
+    throw new ProblemError('invalid', undefined, [{ path: '$', message }]);
+  }
+  if (!isList) return [{ raw: body, path: '$', textFaults }];
   if (body.length === 0 || body.length > MAX_EVENTS_PER_REQUEST) {
     const message = `must hold 1 to ${MAX_EVENTS_PER_REQUEST} events and holds ${body.length}`;
     throw new ProblemError('invalid', undefined, [{ path: '$', message }]);

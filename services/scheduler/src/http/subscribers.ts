@@ -60,13 +60,14 @@ export const subscriberRoutes = [
     params,
     body: json(subscriberInput, MAX_BODY_BYTES),
     answers: { 200: subscriberAnswer, 201: subscriberAnswer },
-    async handle({ params: { id }, body, caller }, { subscribers, egress }) {
+    async handle({ params: { id }, body, caller }, { subscribers, deliveries, egress }) {
       const fault = checkUrl(body.url, egress);
       if (fault) {
         const faults = [{ path: '$.url', message: fault }];
         throw new ProblemError('invalid', `subscriber ${id} was not changed`, faults);
       }
       const row = await subscribers.put(id, body, caller.name);
+      if (row.version > 1) await deliveries.wakeAllOf(id);
       return { status: row.version === 1 ? 201 : 200, body: subscriberView(row), versions: changed(row) };
     },
   }),

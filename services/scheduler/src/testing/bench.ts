@@ -1,5 +1,6 @@
 import { randomBytes } from 'node:crypto';
 import { digestOfSecret } from '@waybill/shared/config/environment';
+import { problemAnswer } from '@waybill/shared/contracts/http-answers';
 import type { IngestResult } from '@waybill/shared/contracts/http-api';
 import type { StatusEvent } from '@waybill/shared/contracts/status-event';
 import { parseEgressPolicy } from '@waybill/shared/domain/egress-policy';
@@ -9,6 +10,7 @@ import { type Connections, connect } from '@waybill/shared/runtime/connections';
 import { listen } from '@waybill/shared/runtime/health';
 import { Resources } from '@waybill/shared/runtime/service';
 import { AuditLogStore } from '@waybill/shared/stores/audit-log';
+import { ChainStore } from '@waybill/shared/stores/chains';
 import { DeadLetterStore } from '@waybill/shared/stores/dead-letters';
 import { DeliveryStore } from '@waybill/shared/stores/deliveries';
 import { loadNamingKey } from '@waybill/shared/stores/installation';
@@ -19,7 +21,10 @@ import { SubscriberStore } from '@waybill/shared/stores/subscribers';
 import { createLogger } from '@waybill/shared/telemetry/logger';
 import { type OwnDatabase, ownDatabase } from '@waybill/shared/testing/database';
 import { openTopics, type Topics } from '@waybill/shared/testing/topics';
+import { z } from 'zod';
 import { createApi } from '../http/app.ts';
+import { problemsOf } from '../http/openapi.ts';
+import { ROUTES } from '../http/routes.ts';
 import { DispatchTick } from '../ticks/dispatch-tick.ts';
 import { retentionTick } from '../ticks/retention-tick.ts';
 
@@ -71,6 +76,7 @@ export class Bench implements AsyncDisposable {
   readonly events: StatusEventStore;
   readonly subscribers: SubscriberStore;
   readonly deliveries: DeliveryStore;
+  readonly chains: ChainStore;
   readonly deadLetters: DeadLetterStore;
   readonly lanes: LaneStore;
   readonly runs: RunStore;
@@ -87,6 +93,7 @@ export class Bench implements AsyncDisposable {
     this.events = new StatusEventStore(db);
     this.subscribers = new SubscriberStore(db);
     this.deliveries = new DeliveryStore(db);
+    this.chains = new ChainStore(db);
     this.deadLetters = new DeadLetterStore(db);
     this.lanes = new LaneStore(db);
     this.runs = new RunStore(db);
@@ -95,12 +102,13 @@ export class Bench implements AsyncDisposable {
 
   /** A dispatch tick as one instance has it. */
   dispatchTick(worker: string, producer = this.connections.producer): DispatchTick {
-    const { deliveries, lanes, events, runs } = this;
+    const { deliveries, lanes, events, deadLetters, runs } = this;
     const { clock } = this.connections;
     return new DispatchTick({
       deliveries,
       lanes,
       events,
+      deadLetters,
       runs,
       producer,
       clock,
@@ -157,11 +165,11 @@ export class Bench implements AsyncDisposable {
           : { body: typeof body === 'string' || Buffer.isBuffer(body) ? body : JSON.stringify(body) }),
       });
       const text = await reply.text();
-      return {
-        status: reply.status,
-        headers: reply.headers,
-        body: (/json/.test(reply.headers.get('content-type') ?? '') ? JSON.parse(text) : { text }) as Body,
-      };
+      // A HEAD has the type and not the text.
+      const isJson = text !== '' && /json/.test(reply.headers.get('content-type') ?? '');
+      const read: unknown = isJson ? JSON.parse(text) : { text };
+      if (isJson) mustBeDocumented(method, path, reply.status, read);
+      return { status: reply.status, headers: reply.headers, body: read as Body };
     };
   }
 
@@ -187,6 +195,21 @@ export async function openBench(engines: Engines): Promise<Bench> {
   const namingKey = await loadNamingKey(database.db);
   const topics = await openTopics(engines.KAFKA_BROKERS);
   return new Bench({ database, topics, connections, namingKey }, resources);
+}
+
+/** Every answer that a test gets is one that the table of routes declares, with no field more. */
+function mustBeDocumented(method: string, path: string, status: number, body: unknown): void {
+  const { pathname } = new URL(path, 'http://localhost');
+  const route = ROUTES.find(
+    (candidate) =>
+      candidate.method === method.toLowerCase() &&
+      new RegExp(`^${candidate.path.replaceAll(/\{\w+\}/g, '[^/]+')}$`).test(pathname),
+  );
+  if (!route) return;
+  const codes = problemsOf(route).get(status);
+  const schema = codes ? problemAnswer.loose().extend({ code: z.enum(codes) }) : route.answers[status];
+  if (!schema) throw new Error(`${method} ${path} is not documented to answer ${status}`);
+  schema.parse(body);
 }
 
 /** An event of a shipment that no other test knows. */
