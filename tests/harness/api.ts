@@ -90,18 +90,18 @@ export type ApiKeys = Readonly<Record<'ingest' | 'operator' | 'admin', string>>;
 
 export class Api {
   readonly base: string;
-  readonly #keys: ApiKeys;
+  readonly keys: ApiKeys;
 
   constructor(base: string, keys: ApiKeys) {
     this.base = base;
-    this.#keys = keys;
+    this.keys = keys;
   }
 
   /** Any call, with any status; `body` that is a string is sent as it is. */
   async call<Body>(role: keyof ApiKeys, method: string, path: string, body?: unknown): Promise<Reply<Body>> {
     const reply = await fetch(new URL(path, this.base), {
       method,
-      headers: { authorization: `Bearer ${this.#keys[role]}`, 'content-type': 'application/json' },
+      headers: { authorization: `Bearer ${this.keys[role]}`, 'content-type': 'application/json' },
       ...(body === undefined ? {} : { body: typeof body === 'string' ? body : JSON.stringify(body) }),
     });
     const text = await reply.text();

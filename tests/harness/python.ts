@@ -33,29 +33,46 @@ export async function findPython(): Promise<Python | null> {
 }
 
 /** Gets what the producers need: from pip the first time, then from the cache. */
-export async function prepareProducers({ command, tag }: Python): Promise<RunProducer> {
+export async function prepareProducers(python: Python): Promise<RunProducer> {
+  const libraries = await pythonLibraries(python, {
+    name: 'producers',
+    title: 'the Python producers of the tests',
+    megabytes: 20,
+    directory: PRODUCERS,
+  });
+  return (script, args, input) => run(python.command, libraries, script, args, input);
+}
+
+/**
+ * What the `requirements.txt` in a directory pins: from pip the first time, then from the cache.
+ *
+ * @returns the directory to put on `PYTHONPATH`.
+ */
+export async function pythonLibraries(
+  { command, tag }: Python,
+  { name, title, megabytes, directory }: { name: string; title: string; megabytes: number; directory: URL },
+): Promise<string> {
   const { env } = process;
-  const requirements = fileURLToPath(new URL('requirements.txt', PRODUCERS));
+  const requirements = fileURLToPath(new URL('requirements.txt', directory));
   const pins = createHash('sha256')
     .update(await readFile(requirements))
     .digest('hex')
     .slice(0, 12);
-  const libraries = await installed(
+  return await installed(
     cacheDirectory(env),
     {
-      name: `producers-${tag}-${pins}`,
-      title: 'the Python producers of the tests',
-      megabytes: 20,
-      fill: async (directory) => {
+      name: `${name}-${tag}-${pins}`,
+      title,
+      megabytes,
+      fill: async (into) => {
         const options = ['--quiet', '--disable-pip-version-check', '--no-deps', '--only-binary=:all:'];
-        const args = ['-m', 'pip', 'install', ...options, '--target', directory, '-r', requirements];
+        const args = ['-m', 'pip', 'install', ...options, '--target', into, '-r', requirements];
         await runCommand(command, args, { env, timeoutMs: INSTALL_MS });
       },
     },
     () => {},
     AbortSignal.timeout(INSTALL_MS),
   );
-  return (script, args, input) => run(command, libraries, script, args, input);
 }
 
 async function run(
