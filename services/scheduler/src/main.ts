@@ -5,6 +5,7 @@ import { connect } from '@waybill/shared/runtime/connections';
 import { listen } from '@waybill/shared/runtime/health';
 import { refreshing } from '@waybill/shared/runtime/measure';
 import { runService } from '@waybill/shared/runtime/service';
+import { AuditLogStore } from '@waybill/shared/stores/audit-log';
 import { ChainStore } from '@waybill/shared/stores/chains';
 import { DeadLetterStore } from '@waybill/shared/stores/dead-letters';
 import { DeliveryStore } from '@waybill/shared/stores/deliveries';
@@ -89,6 +90,9 @@ runService(async ({ resources, fail }) => {
   );
   resources.add('retention cron', startCron('retention', config.RETENTION_TICK_CRON, retention, logger));
 
+  // The process has their digests; a crash report or an inspector shall not show them.
+  delete process.env.WAYBILL_API_KEYS;
+
   const api = createApi({
     events,
     subscribers,
@@ -96,11 +100,13 @@ runService(async ({ resources, fail }) => {
     deadLetters,
     lanes,
     runs,
+    auditLog: new AuditLogStore(database.db),
     producer,
     clock,
     namingKey,
     ticks: { dispatch: (slot) => dispatch.run(slot), retention },
     apiKeys: config.WAYBILL_API_KEYS,
+    requestsPerSecond: config.WAYBILL_API_RATE_PER_SECOND,
     egress: config.WAYBILL_EGRESS_ALLOW,
     jaegerUrl: config.WAYBILL_JAEGER_URL,
     checks: { ...checks, consumption: fanOut.check },
