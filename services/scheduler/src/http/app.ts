@@ -3,6 +3,7 @@ import type { EgressPolicy } from '@waybill/shared/domain/egress-policy';
 import type { Job } from '@waybill/shared/domain/run';
 import { type Check, healthRoutes } from '@waybill/shared/runtime/health';
 import { closeMethods, notFound, problemHandler } from '@waybill/shared/runtime/http-problems';
+import type { Refresh } from '@waybill/shared/runtime/measure';
 import type { DeadLetterStore } from '@waybill/shared/stores/dead-letters';
 import type { DeliveryStore } from '@waybill/shared/stores/deliveries';
 import type { LaneStore } from '@waybill/shared/stores/lanes';
@@ -33,13 +34,15 @@ interface ApiDeps extends IngestDeps {
   readonly egress: EgressPolicy;
   readonly jaegerUrl: string | undefined;
   readonly checks: Readonly<Record<string, Check>>;
+  /** Measures what `/metrics` shows and has to be asked for. */
+  readonly refresh?: Refresh;
   readonly logger: Logger;
 }
 
 /** The HTTP API. */
 export function createApi(deps: ApiDeps): Express {
   const allow = authentication(deps.apiKeys);
-  const app = healthRoutes(deps.checks);
+  const app = healthRoutes(deps.checks, deps.refresh);
   app.set('query parser', 'simple');
   const serve = (path: string, router: Router) => app.use(path, closeMethods(router));
   serve('/v1/status-events', statusEventRoutes(allow, deps));
