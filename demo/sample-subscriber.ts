@@ -4,6 +4,7 @@ import { createServer, type IncomingMessage, type Server, type ServerResponse } 
 import type { AddressInfo } from 'node:net';
 import { buffer } from 'node:stream/consumers';
 import { setTimeout as delay } from 'node:timers/promises';
+import type { SubscriberTracer } from '@waybill/shared/testing/subscriber-tracer';
 import type { SubscriberPut } from './waybill-api.ts';
 
 /** What a sample subscriber does with a request that it has read to its end. */
@@ -36,13 +37,15 @@ export interface Received {
   readonly reply: Reply;
 }
 
-/** A subscriber's endpoint: an HTTP server on loopback that keeps its own count of what it received. */
+/** A subscriber's endpoint: an HTTP server that keeps its own count of what it received. */
 export class SampleSubscriber {
   readonly sample: Sample;
   /** In order of arrival. Grows for as long as it runs. */
   readonly received: Received[] = [];
   /** Called for every request that is received from now on. */
   onReceived: (received: Received) => void = () => {};
+  /** Where it keeps traces of its own, which go on with those of Waybill. */
+  tracer: SubscriberTracer | null = null;
   readonly #server: Server;
 
   constructor(sample: Sample) {
@@ -55,14 +58,14 @@ export class SampleSubscriber {
     this.#server.keepAliveTimeout = 0;
   }
 
-  /** On any free port. */
-  async listen(): Promise<this> {
-    this.#server.listen(0, '127.0.0.1');
+  /** On any free port of the loopback address, unless told otherwise. */
+  async listen(port = 0, host = '127.0.0.1'): Promise<this> {
+    this.#server.listen(port, host);
     await once(this.#server, 'listening');
     return this;
   }
 
-  /** `127.0.0.1:port`, the form that the egress allow list takes. */
+  /** `127.0.0.1:port`, for callers on this machine; the form that the egress allow list takes. */
   get authority(): string {
     return `127.0.0.1:${(this.#server.address() as AddressInfo).port}`;
   }
@@ -80,6 +83,15 @@ export class SampleSubscriber {
   }
 
   async #serve(request: IncomingMessage, response: ServerResponse): Promise<void> {
+    const span = this.tracer?.receive(request.headers);
+    try {
+      await this.#answer(request, response);
+    } finally {
+      span?.end();
+    }
+  }
+
+  async #answer(request: IncomingMessage, response: ServerResponse): Promise<void> {
     const body = await buffer(request);
     const idempotencyKey = String(request.headers['idempotency-key'] ?? '');
     const time = this.received.filter((earlier) => earlier.idempotencyKey === idempotencyKey).length + 1;

@@ -38,13 +38,8 @@ let scratch: string;
 
 beforeAll(async () => {
   if (!python) return;
-  const directory = new URL('./', import.meta.url);
-  libraries = await pythonLibraries(python, {
-    name: 'fuzzer',
-    title: 'schemathesis',
-    megabytes: 70,
-    directory,
-  });
+  const folder = new URL('./', import.meta.url);
+  libraries = await pythonLibraries(python, { name: 'fuzzer', title: 'schemathesis', folder }, 70);
   scratch = await mkdtemp(join(tmpdir(), 'waybill-fuzz-'));
   // Without dispatchers: a made-up subscriber may have anybody's address, and nobody shall be called.
   stack = await startTestStack({ dispatchers: 0 });

@@ -1,5 +1,6 @@
+import { type EngineAccessSettings, engineAccess } from '../config/engine-access.ts';
 import type { TopicName } from '../contracts/topics.ts';
-import { createKafka, createKafkaProbe } from '../kafka/client.ts';
+import { createKafka, createKafkaProbe, type KafkaProbe } from '../kafka/client.ts';
 import { Codec } from '../kafka/codec.ts';
 import { createProducer, type Producer } from '../kafka/producer.ts';
 import { connectDatabase, type Database } from '../stores/client.ts';
@@ -14,11 +15,13 @@ export interface Connections {
   readonly producer: Producer;
   readonly database: Database;
   readonly clock: DatabaseClock;
+  /** For what a service wants to know of Kafka besides. */
+  readonly probe: KafkaProbe;
   /** Ready means all of them answer. */
   readonly checks: Readonly<Record<'kafka' | 'mongodb' | 'registry', Check>>;
 }
 
-export interface ConnectionSettings {
+export interface ConnectionSettings extends Partial<EngineAccessSettings> {
   readonly KAFKA_BROKERS: readonly string[];
   readonly MONGODB_URI: string;
   readonly SCHEMA_REGISTRY_URL: string;
@@ -36,13 +39,14 @@ export async function connect(
   logger: Logger,
   resources: Resources,
 ): Promise<Connections> {
-  const database = await connectDatabase(settings.MONGODB_URI, `waybill-${service}`);
+  const access = engineAccess(settings);
+  const database = await connectDatabase(settings.MONGODB_URI, `waybill-${service}`, access.mongodb);
   resources.add('mongodb', () => database.close());
   const clock = await startDatabaseClock(database.db);
   resources.add('database clock', () => clock.stop());
-  const codec = new Codec(settings.SCHEMA_REGISTRY_URL);
+  const codec = new Codec(settings.SCHEMA_REGISTRY_URL, access.registry);
   await codec.loadSchemas(writes);
-  const kafka = createKafka(settings.KAFKA_BROKERS, `waybill-${service}`, logger);
+  const kafka = createKafka(settings.KAFKA_BROKERS, `waybill-${service}`, logger, access.kafka);
   const producer = await createProducer(kafka, codec);
   resources.add('kafka producer', () => producer.close());
   const probe = await createKafkaProbe(kafka);
@@ -53,6 +57,7 @@ export async function connect(
     producer,
     database,
     clock,
+    probe,
     checks: {
       kafka: (timeoutMs) => probe.check(timeoutMs),
       mongodb: (timeoutMs) => database.ping(timeoutMs),

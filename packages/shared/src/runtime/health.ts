@@ -1,10 +1,15 @@
 import { once } from 'node:events';
 import type { AddressInfo } from 'node:net';
 import express, { type Express } from 'express';
-import { register } from 'prom-client';
+import { collectDefaultMetrics, register } from 'prom-client';
 import type { Logger } from '../telemetry/logger.ts';
 import { closeMethods, notFound, problemHandler } from './http-problems.ts';
 import { createLimitedServer, type ServerLimits } from './http-server.ts';
+import type { Refresh } from './measure.ts';
+import { timeRequests } from './request-metrics.ts';
+
+// Of the process: memory, processor time, event loop, garbage collection.
+collectDefaultMetrics();
 
 const CHECK_TIMEOUT_MS = 2_000;
 const DROP_IDLE_EVERY_MS = 20;
@@ -25,8 +30,13 @@ export type Check = (timeoutMs: number) => Promise<unknown>;
 /**
  * `/healthz` (the process answers), `/readyz` (everything it needs answers, else 503 naming what does not) and
  * `/metrics` (Prometheus). No key is asked for.
+ *
+ * @param refresh measures what has to be asked for, before a scrape is answered.
  */
-export function healthRoutes(checks: Readonly<Record<string, Check>>): Express {
+export function healthRoutes(
+  checks: Readonly<Record<string, Check>>,
+  refresh: Refresh = async () => {},
+): Express {
   const app = express();
   app.disable('x-powered-by');
   // Nothing here may be kept, so nothing is compared with what somebody has kept.
@@ -49,15 +59,21 @@ export function healthRoutes(checks: Readonly<Record<string, Check>>): Express {
     });
   });
   app.get('/metrics', async (_request, response) => {
+    await refresh();
     response.type(register.contentType).send(await register.metrics());
   });
   closeMethods(app.router);
+  app.use(timeRequests);
   return app;
 }
 
 /** Those routes alone, for a service that serves nothing else. */
-export function healthApp(checks: Readonly<Record<string, Check>>, logger: Logger): Express {
-  return healthRoutes(checks).use(notFound).use(problemHandler(logger));
+export function healthApp(
+  checks: Readonly<Record<string, Check>>,
+  logger: Logger,
+  refresh?: Refresh,
+): Express {
+  return healthRoutes(checks, refresh).use(notFound).use(problemHandler(logger));
 }
 
 async function faultOf(check: Check): Promise<string | null> {

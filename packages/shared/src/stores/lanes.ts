@@ -103,6 +103,11 @@ export class LaneStore {
     await this.#lanes.updateMany({ _id: { $in: subscriberIds } }, { $pull: { holders: { instance } } });
   }
 
+  /** How many breakers are open. There is a small row for each subscriber that was ever sent to. */
+  countOpenBreakers(now: Date): Promise<number> {
+    return this.#lanes.countDocuments({ 'breaker.openUntil': { $gt: now } });
+  }
+
   /** The subscriber asked to be left alone for a while. The latest request wins, never an earlier one. */
   async throttle(subscriberId: string, forMs: number): Promise<void> {
     await this.#lanes.updateOne({ _id: subscriberId }, [
@@ -145,7 +150,7 @@ export class LaneStore {
     return this.#lanes.findOne({ _id: subscriberId });
   }
 
-  /** Subscribers to whom nothing may be sent at `now`. */
+  /** Subscribers to whom nothing may be sent at `now`. Indexes: `throttled`, `broken`. */
   async blockedAt(now: Date): Promise<string[]> {
     const rows = await this.#lanes.find(heldBackAt(now), { projection: { _id: 1 } }).toArray();
     return rows.map((row) => row._id);

@@ -3,6 +3,7 @@ import type { EgressPolicy } from '@waybill/shared/domain/egress-policy';
 import type { Job } from '@waybill/shared/domain/run';
 import { type Check, healthRoutes } from '@waybill/shared/runtime/health';
 import { closeMethods, notFound, problemHandler } from '@waybill/shared/runtime/http-problems';
+import type { Refresh } from '@waybill/shared/runtime/measure';
 import type { AuditLogStore } from '@waybill/shared/stores/audit-log';
 import type { DeliveryStore } from '@waybill/shared/stores/deliveries';
 import type { LaneStore } from '@waybill/shared/stores/lanes';
@@ -32,12 +33,14 @@ interface ApiDeps extends IngestDeps {
   /** Where people look at traces; without it there is no link. */
   readonly jaegerUrl: string | undefined;
   readonly checks: Readonly<Record<string, Check>>;
+  /** Measures what `/metrics` shows and has to be asked for. */
+  readonly refresh?: Refresh;
   readonly logger: Logger;
 }
 
 /** The HTTP API. */
 export function createApi(deps: ApiDeps): Express {
-  const app = healthRoutes(deps.checks);
+  const app = healthRoutes(deps.checks, deps.refresh);
   app.set('query parser', parseQuery);
   const document = JSON.stringify(openApiDocument(ROUTES));
   app.get('/openapi.json', (_request, response) => {

@@ -1,4 +1,5 @@
 import type { IncomingHttpHeaders } from 'node:http';
+import { type Context, context, trace } from '@opentelemetry/api';
 import {
   CLOUDEVENT_BATCH_MEDIA_TYPE,
   CLOUDEVENT_MEDIA_TYPE,
@@ -12,6 +13,7 @@ import type { IngestResult } from '@waybill/shared/contracts/http-api';
 import { MAX_EVENT_BYTES, MAX_EVENTS_PER_REQUEST, statusEvent } from '@waybill/shared/contracts/status-event';
 import type { JsonFault } from '@waybill/shared/contracts/strict-json';
 import { type Problem, ProblemError, problem } from '@waybill/shared/domain/errors';
+import { contextFrom } from '@waybill/shared/telemetry/propagation';
 import { z } from 'zod';
 import { type Entry, type EntryFormat, type IngestDeps, ingest } from '../events/ingest.ts';
 import { routesFor } from './route.ts';
@@ -55,13 +57,19 @@ export const statusEventRoutes = [
     async handle({ body, mediaType, textFaults, headers }, deps) {
       refuseBinaryMode(headers);
       const format = mediaType === 'application/json' ? PLAIN : CLOUDEVENT;
-      const results = await ingest(entriesOf(body, mediaType, textFaults), format, deps);
+      const results = await ingest(entriesOf(body, mediaType, textFaults), format, deps, storyOf(headers));
       const failure = failureOf(results);
       if (failure) throw new ProblemError(failure.code, failure.detail, failure.faults, { results });
       return { status: 202, body: { results } };
     },
   }),
 ];
+
+/** That of the server span where one is made, else what the request says. */
+function storyOf(headers: IncomingHttpHeaders): Context {
+  const active = context.active();
+  return trace.getSpan(active) ? active : contextFrom(headers);
+}
 
 /** A CloudEvent whose fields are headers would be read as a plain event, and its id and time be lost. */
 function refuseBinaryMode(headers: IncomingHttpHeaders): void {
