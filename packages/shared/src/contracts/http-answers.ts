@@ -82,7 +82,7 @@ const transitionRecord = z.strictObject({
   at: instant,
   from: z.enum(DELIVERY_STATES).nullable(),
   to: z.enum(DELIVERY_STATES),
-  cause: z.string().describe('`run:<id>`, `lease:<id>` or `operator:<key name>`'),
+  cause: z.string().describe('`run:<id>`, `lease:<id>`, `claim:<id>`, `ordering` or `operator:<key name>`'),
   reason: z.string().nullable(),
 });
 
@@ -139,6 +139,7 @@ export const subscriberAnswer = z.strictObject({
     onDead: z.enum(['block', 'pass']),
     sequence: z.boolean(),
     conflictMeans: z.enum(['retry', 'delivered']),
+    propagate: z.array(z.enum(['tracestate', 'baggage'])).optional(),
   }),
   auth: z.strictObject({ type: z.literal('none') }),
   enabled: z.boolean(),
