@@ -1,12 +1,13 @@
 import { randomUUID } from 'node:crypto';
+import { keyIdsOf } from '@waybill/shared/sealing/credential-vault';
+import type { SubscriberSender } from '@waybill/shared/sending/subscriber-sender';
 import type { DatabaseClock } from '@waybill/shared/stores/database-clock';
 import type { DeliveryRow, DeliveryStore } from '@waybill/shared/stores/deliveries';
 import type { Candidate, Claimer, LeaseStore } from '@waybill/shared/stores/leases';
-import { type StatusEventStore, statusEventId } from '@waybill/shared/stores/status-events';
+import { type EventBodies, type StatusEventStore, statusEventId } from '@waybill/shared/stores/status-events';
 import type { SubscriberRow, SubscriberStore } from '@waybill/shared/stores/subscribers';
 import type { Logger } from '@waybill/shared/telemetry/logger';
 import { attemptDelivery, yieldTurn } from './delivery/attempt.ts';
-import type { Sender } from './delivery/send.ts';
 import type { Lane } from './lanes/lane.ts';
 import type { Lanes } from './lanes/lanes.ts';
 import { secondThoughts, takeTurns } from './ordering.ts';
@@ -23,7 +24,7 @@ export interface DispatchDeps {
   readonly events: StatusEventStore;
   readonly subscribers: SubscriberStore;
   readonly lanes: Lanes;
-  readonly sender: Sender;
+  readonly sender: SubscriberSender;
   readonly settler: Settler;
   readonly clock: DatabaseClock;
   readonly claimer: Claimer;
@@ -149,15 +150,19 @@ export class Dispatch {
     const { leases, events, claimer, deliveries } = this.#deps;
     const bySubscriber = new Map(taken.map((item) => [item.subscriber._id, item]));
     const versions = new Map(taken.map(({ subscriber }) => [subscriber._id, subscriber.version]));
+    const keyIds = new Map(taken.map(({ subscriber: { _id, auth } }) => [_id, keyIdsOf(auth)]));
     const leaseId = `lse_${randomUUID()}`;
     const sent = new Map<string, number>();
     try {
-      const claimed = await leases.claim(ids, leaseId, versions, claimer);
+      const claimed = await leases.claim(ids, leaseId, versions, claimer, keyIds);
       if (claimed.length === 0) return;
       const ordered = taken.filter(({ subscriber }) => isOrdered(subscriber));
       const eventIds = new Set(claimed.map((row) => statusEventId(row.shipmentId, row.eventVersion)));
       const [bodies, against] = await Promise.all([
-        events.bodies([...eventIds]),
+        events.bodies(
+          [...eventIds],
+          claimed.some(({ payload }) => payload !== undefined),
+        ),
         ordered.length > 0 ? secondThoughts(deliveries, ordered, leaseId) : null,
       ]);
       for (const row of claimed) {
@@ -167,7 +172,7 @@ export class Dispatch {
         const objection = against?.get(row._id);
         if (objection)
           this.#track(row, item, () => Promise.resolve(yieldTurn(row, objection, this.#deps.clock.now())));
-        else this.#send(row, item, bodies.get(statusEventId(row.shipmentId, row.eventVersion))?.body ?? null);
+        else this.#send(row, item, bodyFor(row, bodies));
       }
     } finally {
       for (const { lane, subscriber, rows } of taken) {
@@ -196,6 +201,8 @@ export class Dispatch {
         const { settlement, news } = await work();
         await settler.settle(settlement, row);
         if (news) await lanes.report(lane, news);
+        // Tried again at once: it is fetched as soon as its slot is free.
+        if (settlement.retryInMs === 0) lane.leaveWaiting();
         await deliveries.trim(row);
         if (isOrdered(subscriber)) await this.#wakeFamily(row);
       } catch (error) {
@@ -282,6 +289,15 @@ export class Dispatch {
   #room(): number {
     return Math.max(0, MAX_IN_FLIGHT - this.#inFlight.size);
   }
+}
+
+/** The stored bytes of the event, as much of it as this delivery carries; null if they are gone. */
+function bodyFor(
+  { shipmentId, eventVersion, payload }: DeliveryRow,
+  bodies: ReadonlyMap<string, EventBodies>,
+): string | null {
+  const found = bodies.get(statusEventId(shipmentId, eventVersion));
+  return (payload === undefined ? found?.body : found?.reduced?.[payload]) ?? null;
 }
 
 function mayReceive({ enabled, quarantine }: SubscriberRow): boolean {

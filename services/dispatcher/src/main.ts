@@ -5,6 +5,10 @@ import { startConsumerLoop } from '@waybill/shared/kafka/consumer-loop';
 import { connect } from '@waybill/shared/runtime/connections';
 import { healthRoutes, listen } from '@waybill/shared/runtime/health';
 import { runService } from '@waybill/shared/runtime/service';
+import { CredentialVault } from '@waybill/shared/sealing/credential-vault';
+import { KeyRing } from '@waybill/shared/sealing/key-ring';
+import { createSender } from '@waybill/shared/sending/send';
+import { SubscriberSender } from '@waybill/shared/sending/subscriber-sender';
 import { DeliveryStore } from '@waybill/shared/stores/deliveries';
 import { LaneStore } from '@waybill/shared/stores/lanes';
 import { LeaseStore } from '@waybill/shared/stores/leases';
@@ -12,7 +16,6 @@ import { StatusEventStore } from '@waybill/shared/stores/status-events';
 import { SubscriberStore } from '@waybill/shared/stores/subscribers';
 import { createLogger } from '@waybill/shared/telemetry/logger';
 import { dispatcherEnvironment } from './config.ts';
-import { createSender } from './delivery/send.ts';
 import { Dispatch, MAX_IN_FLIGHT } from './dispatch.ts';
 import { Lanes } from './lanes/lanes.ts';
 import { onCommands } from './on-commands.ts';
@@ -48,7 +51,7 @@ runService(async ({ resources, fail }) => {
     events: new StatusEventStore(database.db),
     subscribers,
     lanes: new Lanes({ store: new LaneStore(database.db), subscribers, clock, instance, logger }),
-    sender,
+    sender: new SubscriberSender(sender, new CredentialVault(new KeyRing(config.WAYBILL_SECRET_KEYS))),
     settler: new Settler(leases, producer, logger),
     clock,
     claimer: {

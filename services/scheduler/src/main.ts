@@ -4,6 +4,10 @@ import { startConsumerLoop } from '@waybill/shared/kafka/consumer-loop';
 import { connect } from '@waybill/shared/runtime/connections';
 import { listen } from '@waybill/shared/runtime/health';
 import { runService } from '@waybill/shared/runtime/service';
+import { CredentialVault } from '@waybill/shared/sealing/credential-vault';
+import { KeyRing } from '@waybill/shared/sealing/key-ring';
+import { createSender } from '@waybill/shared/sending/send';
+import { SubscriberSender } from '@waybill/shared/sending/subscriber-sender';
 import { DeadLetterStore } from '@waybill/shared/stores/dead-letters';
 import { DeliveryStore } from '@waybill/shared/stores/deliveries';
 import { loadNamingKey } from '@waybill/shared/stores/installation';
@@ -20,6 +24,9 @@ import { createApi } from './http/app.ts';
 import { startCron } from './ticks/cron.ts';
 import { DispatchTick } from './ticks/dispatch-tick.ts';
 import { retentionTick } from './ticks/retention-tick.ts';
+
+/** Most test events under way at once to one origin. */
+const TEST_CONNECTIONS = 4;
 
 runService(async ({ resources, fail }) => {
   const config = parseEnvironment(schedulerEnvironment, process.env);
@@ -73,6 +80,14 @@ runService(async ({ resources, fail }) => {
   );
   resources.add('retention cron', startCron('retention', config.RETENTION_TICK_CRON, retention, logger));
 
+  const vault = new CredentialVault(new KeyRing(config.WAYBILL_SECRET_KEYS));
+  const sender = createSender({
+    policy: config.WAYBILL_EGRESS_ALLOW,
+    userAgent: 'Waybill/0.1.0',
+    connectionsPerOrigin: TEST_CONNECTIONS,
+  });
+  resources.add('sender', () => sender.close());
+
   const api = createApi({
     events,
     subscribers,
@@ -83,6 +98,8 @@ runService(async ({ resources, fail }) => {
     producer,
     clock,
     namingKey,
+    vault,
+    sender: new SubscriberSender(sender, vault),
     ticks: { dispatch: (slot) => dispatch.run(slot), retention },
     apiKeys: config.WAYBILL_API_KEYS,
     egress: config.WAYBILL_EGRESS_ALLOW,

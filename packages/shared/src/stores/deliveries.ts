@@ -1,4 +1,5 @@
 import type { Collection, Db, Document, Filter } from 'mongodb';
+import type { ReducedPayload } from '../contracts/cloudevents.ts';
 import type { DeliveriesQuery, DeliveryFilter } from '../contracts/http-api.ts';
 import type { Attempt, DeliveryState, Lease, TransitionRecord } from '../domain/delivery.ts';
 import { TRANSITIONS } from '../domain/transitions.ts';
@@ -41,6 +42,8 @@ export interface DeliveryRow {
   chain: number;
   /** The subscriber's gapless running number, where it asked for one. */
   sequence?: number;
+  /** How much of the event it carries, on every attempt; absent for all of it. */
+  payload?: ReducedPayload;
   createdAt: Date;
   closedAt?: Date;
   /** The version this row waits for, while it is held. */
@@ -61,6 +64,7 @@ export type NewDelivery = Pick<
   | 'traceId'
   | 'previousVersion'
   | 'chain'
+  | 'payload'
 >;
 
 /** What decides whose turn it is. */

@@ -1,4 +1,5 @@
 import type { AnyBulkWriteOperation, Collection, Db, Document, Filter } from 'mongodb';
+import type { KeptResponse } from '../domain/delivery.ts';
 import type { Outcome } from '../domain/outcome.ts';
 import { type SettlingTransition, TRANSITIONS } from '../domain/transitions.ts';
 import type { DeliveryRow } from './deliveries.ts';
@@ -20,7 +21,10 @@ export interface Settlement {
   readonly leaseId: string;
   readonly outcome: Outcome;
   readonly reason: string | null;
+  /** What went wrong, for people. */
+  readonly detail?: string | null;
   readonly statusCode: number | null;
+  readonly response?: KeptResponse;
   readonly leftAt: Date | null;
   readonly endedAt: Date;
   /** Whether the attempt uses up one of those that the policy allows. */
@@ -60,6 +64,7 @@ export class LeaseStore {
    * before anything is sent; an attempt that a lost worker left open becomes `unknown` and counts.
    *
    * @param versions the version of each subscriber the caller is about to use, for the attempt.
+   * @param keyIds the secrets each of them is sent with; none where it is not named.
    * @returns the rows this call now holds the lease of; all others must not be sent.
    */
   async claim(
@@ -67,14 +72,19 @@ export class LeaseStore {
     leaseId: string,
     versions: ReadonlyMap<string, number>,
     { worker, instance, leaseMs }: Claimer,
+    keyIds: ReadonlyMap<string, readonly string[]> = new Map(),
   ): Promise<DeliveryRow[]> {
     if (ids.length === 0) return [];
     const lost = { $filter: { input: '$attempts', cond: { $eq: ['$$this.outcome', null] } } };
     const subscriberIds = [...versions.keys()];
+    const ofSubscriber = (values: readonly unknown[]) => ({
+      $arrayElemAt: [literal(values), { $indexOfArray: [literal(subscriberIds), '$subscriberId'] }],
+    });
     const attempt = {
       number: { $add: ['$attemptCount', 1] },
       outcome: null,
       reason: null,
+      detail: null,
       statusCode: null,
       leaseId: literal(leaseId),
       worker: literal(worker),
@@ -84,12 +94,8 @@ export class LeaseStore {
       leaseEnd: null,
       leftAt: null,
       endedAt: null,
-      subscriberVersion: {
-        $arrayElemAt: [
-          literal([...versions.values()]),
-          { $indexOfArray: [literal(subscriberIds), '$subscriberId'] },
-        ],
-      },
+      subscriberVersion: ofSubscriber([...versions.values()]),
+      keyIds: ofSubscriber(subscriberIds.map((id) => keyIds.get(id) ?? [])),
       traceId: '$traceId',
       spanId: null,
     };
@@ -193,7 +199,9 @@ function settleOne(settlement: Settlement): { filter: Filter<DeliveryRow>; updat
   const ended = {
     outcome: literal(settlement.outcome),
     reason: literal(settlement.reason),
+    detail: literal(settlement.detail ?? null),
     statusCode: literal(settlement.statusCode),
+    ...(settlement.response === undefined ? {} : { response: literal(settlement.response) }),
     leftAt: literal(settlement.leftAt),
     endedAt: literal(settlement.endedAt),
     leaseEnd: 'settled',

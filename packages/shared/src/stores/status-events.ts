@@ -1,4 +1,5 @@
 import type { Collection, Db } from 'mongodb';
+import type { ReducedPayload } from '../contracts/cloudevents.ts';
 import { insertMissing } from './duplicate-keys.ts';
 
 /** Why a subscriber got no delivery of an event. */
@@ -20,6 +21,8 @@ export interface StatusEventRow {
   digest: string;
   /** What subscribers receive, as text: the same bytes for every subscriber and attempt. */
   body: string;
+  /** As `body`, for subscribers that get less. */
+  reduced: Record<ReducedPayload, string>;
   origin: 'http' | 'kafka';
   createdAt: Date;
   /** While set, fan-out has not happened; the dispatch tick publishes the event again once it has passed. */
@@ -29,6 +32,8 @@ export interface StatusEventRow {
   deliveries?: number;
   notSent?: NotSent[];
 }
+
+export type EventBodies = Pick<StatusEventRow, 'body' | 'eventId'> & Partial<Pick<StatusEventRow, 'reduced'>>;
 
 /** What was found under an event's (shipment, version) when it was to be stored. */
 export type Stored = 'inserted' | 'same_open' | 'same_done' | 'conflict';
@@ -115,10 +120,15 @@ export class StatusEventStore {
     );
   }
 
-  /** The rendered bodies of events, by row id. */
-  async bodies(ids: readonly string[]): Promise<Map<string, { body: string; eventId: string }>> {
+  /**
+   * The rendered bodies of events, by row id.
+   *
+   * @param withReduced whether those for subscribers that get less are wanted too.
+   */
+  async bodies(ids: readonly string[], withReduced = false): Promise<Map<string, EventBodies>> {
+    const projection = withReduced ? { body: 1, eventId: 1, reduced: 1 } : { body: 1, eventId: 1 };
     const rows = await this.#events
-      .find({ _id: { $in: ids } }, { projection: { body: 1, eventId: 1 } })
+      .find<EventBodies & { _id: string }>({ _id: { $in: ids } }, { projection })
       .toArray();
     return new Map(rows.map((row) => [row._id, row]));
   }

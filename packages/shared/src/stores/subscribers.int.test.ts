@@ -1,6 +1,6 @@
 import { afterAll, beforeAll, describe, expect, inject, it } from 'vitest';
-import { subscriberInput } from '../contracts/subscriber.ts';
 import { type OwnDatabase, ownDatabase } from '../testing/database.ts';
+import { storable } from '../testing/rows.ts';
 import { SubscriberStore } from './subscribers.ts';
 
 let database: OwnDatabase;
@@ -13,8 +13,7 @@ beforeAll(async () => {
 
 afterAll(() => database[Symbol.asyncDispose]());
 
-const input = (fields: object = {}) =>
-  subscriberInput.parse({ url: 'https://clinic.example/hook', ...fields });
+const input = (fields: object = {}) => storable({ url: 'https://clinic.example/hook', ...fields });
 
 describe('a subscriber that is put', () => {
   it('is made with version 1 and found as it was put', async () => {

@@ -1,13 +1,12 @@
 import type { Turn } from '@waybill/shared/domain/ordering';
+import type { SubscriberSender } from '@waybill/shared/sending/subscriber-sender';
 import type { DatabaseClock } from '@waybill/shared/stores/database-clock';
 import type { DeliveryRow } from '@waybill/shared/stores/deliveries';
 import type { Settlement } from '@waybill/shared/stores/leases';
 import type { SubscriberRow } from '@waybill/shared/stores/subscribers';
 import { conclude, type LaneNews } from './conclude.ts';
 import { deliveryHeaders } from './headers.ts';
-import type { Sender } from './send.ts';
 
-const CONNECT_TIMEOUT_MS = 5_000;
 /** When a row that found another version under way tries again, in milliseconds. */
 const YIELD_MS = 500;
 
@@ -17,7 +16,7 @@ interface AttemptInput {
   readonly subscriber: SubscriberRow;
   /** What subscribers receive; null if the event is gone. */
   readonly body: string | null;
-  readonly sender: Sender;
+  readonly sender: SubscriberSender;
   readonly clock: DatabaseClock;
   readonly signal: AbortSignal;
 }
@@ -31,26 +30,29 @@ export interface AttemptResult {
 /** Sends a claimed delivery once and says how it ended. Times are by the database's clock. */
 export async function attemptDelivery(input: AttemptInput): Promise<AttemptResult> {
   const { row, subscriber, body, sender, clock, signal } = input;
-  const { url, delivery: policy } = subscriber;
+  const { delivery: policy } = subscriber;
   const refusal = refuse(row, policy.maxAttempts, body);
   if (refusal !== null || body === null) {
     return notSent(row, { reason: refusal, transition: 'bury', closeReason: refusal }, clock.now());
   }
-  const { observation, leftAt, endedAt } = await sender.send(
+  const result = await sender.send(
+    subscriber,
     {
-      url,
-      headers: deliveryHeaders(row, row.attemptCount, clock.now()),
+      id: row._id,
+      headers: deliveryHeaders(row, row.attemptCount),
       body: Buffer.from(body),
-      timeoutMs: policy.timeoutMs,
-      connectTimeoutMs: Math.min(CONNECT_TIMEOUT_MS, policy.timeoutMs),
+      now: () => clock.now(),
     },
     signal,
   );
-  const { news, ...conclusion } = conclude(observation, row, policy, clock.now(), Math.random());
+  const { observation, leftAt, endedAt, usedToken, kept } = result;
+  const { news, ...conclusion } = conclude(observation, row, policy, clock.now(), Math.random(), usedToken);
   return {
     settlement: {
       ...leaseOf(row),
       ...conclusion,
+      detail: observation.kind === 'failure' ? observation.detail : null,
+      ...(kept === null ? {} : { response: kept }),
       leftAt: leftAt === null ? null : notBeforeClaim(row, clock.at(leftAt)),
       endedAt: notBeforeClaim(row, clock.at(endedAt)),
     },

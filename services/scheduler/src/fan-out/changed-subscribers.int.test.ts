@@ -1,5 +1,5 @@
-import { subscriberInput } from '@waybill/shared/contracts/subscriber';
 import type { StatusEventRow } from '@waybill/shared/stores/status-events';
+import { storable } from '@waybill/shared/testing/rows';
 import { afterAll, beforeAll, describe, expect, inject, it } from 'vitest';
 import { type Bench, openBench, statusEvent } from '../testing/bench.ts';
 import { onStatusEvents } from './on-status-events.ts';
@@ -13,7 +13,7 @@ beforeAll(async () => {
 afterAll(() => bench[Symbol.asyncDispose]());
 
 const subscribe = (id: string, fields: object = {}) =>
-  bench.subscribers.put(id, subscriberInput.parse({ url: 'https://x.example/', ...fields }), 'root');
+  bench.subscribers.put(id, storable({ url: 'https://x.example/', ...fields }), 'root');
 
 function fanOut(event: ReturnType<typeof statusEvent>) {
   const { events, subscribers, deliveries, namingKey } = bench;

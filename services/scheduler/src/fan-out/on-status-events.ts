@@ -137,7 +137,9 @@ function plan(
     if (reason === null) wanted.add(subscriberId);
     else if (!wanted.has(subscriberId)) notSent.push({ subscriberId, reason });
   }
+  const payloads = new Map(everybody.map(({ _id, delivery }) => [_id, delivery.payload]));
   const rows = [...wanted].map((subscriberId): NewDelivery => {
+    const payload = payloads.get(subscriberId) ?? 'full';
     const identity = { shipmentId, subscriberId, eventVersion };
     const chain = chainOf(shipmentId, subscriberId);
     const end = ends.get(chain);
@@ -148,7 +150,15 @@ function plan(
       const next = { chain: link.chain, eventVersion, versions: [...versions, eventVersion] };
       ends.set(chain, { shipmentId, subscriberId, ...next });
     }
-    return { _id: deliveryKey(namingKey, identity), ...identity, ...link, status, runId, traceId };
+    return {
+      _id: deliveryKey(namingKey, identity),
+      ...identity,
+      ...link,
+      status,
+      runId,
+      traceId,
+      ...(payload === 'full' ? {} : { payload }),
+    };
   });
   return { id: row._id, rows, notSent };
 }

@@ -2,6 +2,8 @@ import type { ApiKey } from '@waybill/shared/config/environment';
 import type { EgressPolicy } from '@waybill/shared/domain/egress-policy';
 import type { Job } from '@waybill/shared/domain/run';
 import { type Check, healthRoutes } from '@waybill/shared/runtime/health';
+import type { CredentialVault } from '@waybill/shared/sealing/credential-vault';
+import type { SubscriberSender } from '@waybill/shared/sending/subscriber-sender';
 import type { DeadLetterStore } from '@waybill/shared/stores/dead-letters';
 import type { DeliveryStore } from '@waybill/shared/stores/deliveries';
 import type { LaneStore } from '@waybill/shared/stores/lanes';
@@ -29,6 +31,9 @@ interface ApiDeps extends IngestDeps {
   readonly runs: RunStore;
   readonly ticks: Readonly<Record<Job, Tick>>;
   readonly apiKeys: readonly ApiKey[];
+  readonly vault: CredentialVault;
+  /** For test events. */
+  readonly sender: SubscriberSender;
   readonly egress: EgressPolicy;
   readonly jaegerUrl: string | undefined;
   readonly checks: Readonly<Record<string, Check>>;

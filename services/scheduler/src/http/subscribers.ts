@@ -1,15 +1,23 @@
-import { listQuery } from '@waybill/shared/contracts/http-api';
-import { subscriberId, subscriberInput } from '@waybill/shared/contracts/subscriber';
+import { partsOf } from '@waybill/shared/contracts/auth/auth-policy';
+import { publicKeyOf } from '@waybill/shared/contracts/auth/signature';
+import { listQuery, rotateSecretInput } from '@waybill/shared/contracts/http-api';
+import { type SubscriberInput, subscriberId, subscriberInput } from '@waybill/shared/contracts/subscriber';
 import { checkUrl, type EgressPolicy } from '@waybill/shared/domain/egress-policy';
-import { ProblemError } from '@waybill/shared/domain/errors';
+import { type Fault, ProblemError } from '@waybill/shared/domain/errors';
+import type { CredentialVault } from '@waybill/shared/sealing/credential-vault';
+import type { SubscriberSender } from '@waybill/shared/sending/subscriber-sender';
+import type { DatabaseClock } from '@waybill/shared/stores/database-clock';
 import type { DeliveryStore } from '@waybill/shared/stores/deliveries';
-import type { LaneRow, LaneStore } from '@waybill/shared/stores/lanes';
-import type { SubscriberRow, SubscriberStore } from '@waybill/shared/stores/subscribers';
+import type { LaneStore } from '@waybill/shared/stores/lanes';
+import type { SubscriberStore } from '@waybill/shared/stores/subscribers';
 import { type Request, Router } from 'express';
+import { rotateSubscriberSecret, saveSubscriber } from '../subscribers/save.ts';
+import { tryOut } from '../subscribers/try-out.ts';
 import { type authentication, callerOf } from './authentication.ts';
 import { jsonBody, rawBody, requireJson } from './body.ts';
 import { faultsOf } from './faults.ts';
 import { readQuery } from './query.ts';
+import { subscriberView } from './subscriber-view.ts';
 
 const MAX_BODY_BYTES = 256 * 1024;
 
@@ -17,13 +25,17 @@ interface SubscriberRoutesDeps {
   readonly subscribers: SubscriberStore;
   readonly deliveries: DeliveryStore;
   readonly lanes: LaneStore;
+  readonly vault: CredentialVault;
+  readonly sender: SubscriberSender;
+  readonly clock: DatabaseClock;
   readonly egress: EgressPolicy;
 }
 
 export function subscriberRoutes(
   allow: ReturnType<typeof authentication>,
-  { subscribers, deliveries, lanes, egress }: SubscriberRoutesDeps,
+  deps: SubscriberRoutesDeps,
 ): Router {
+  const { subscribers, deliveries, lanes, clock, egress } = deps;
   const router = Router();
 
   router.get('/', allow('operator'), async (request, response) => {
@@ -43,13 +55,13 @@ export function subscriberRoutes(
     const id = idOf(request);
     const parsed = subscriberInput.safeParse(jsonBody(request));
     const faults = parsed.success ? [] : faultsOf(parsed.error, '$');
-    const urlFault = parsed.success ? checkUrl(parsed.data.url, egress) : null;
-    if (urlFault) faults.push({ path: '$.url', message: urlFault });
+    if (parsed.success) faults.push(...urlFaults(parsed.data, egress));
     if (!parsed.success || faults.length > 0) {
       throw new ProblemError('invalid', `subscriber ${id} was not changed`, faults);
     }
-    const row = await subscribers.put(id, parsed.data, callerOf(response));
-    response.status(row.version === 1 ? 201 : 200).json(subscriberView(row));
+    const { row, madeSecret } = await saveSubscriber(id, parsed.data, callerOf(response), deps);
+    const made = madeSecret === null ? {} : { secret: madeSecret };
+    response.status(row.version === 1 ? 201 : 200).json({ ...subscriberView(row), ...made });
   });
 
   router.delete('/:id', allow(), async (request, response) => {
@@ -71,22 +83,54 @@ export function subscriberRoutes(
     });
   }
 
+  router.post('/:id/rotate-secret', allow(), rawBody(MAX_BODY_BYTES), async (request, response) => {
+    const id = idOf(request);
+    const parsed = rotateSecretInput.safeParse(isEmpty(request) ? {} : jsonBody(request));
+    if (!parsed.success) {
+      const detail = `the secret of subscriber ${id} was not changed`;
+      throw new ProblemError('invalid', detail, faultsOf(parsed.error, '$'));
+    }
+    const { secret: given, overlapSeconds } = parsed.data;
+    const change = { given, overlapMs: overlapSeconds * 1000, now: clock.now() };
+    const { row, secret, expiresAt } = await rotateSubscriberSecret(id, change, callerOf(response), deps);
+    const publicKey = publicKeyOf(secret);
+    response.json({
+      ...subscriberView(row),
+      // A private key is of use to nobody else, and who gave the secret has it.
+      secret: given === undefined && publicKey === null ? secret : null,
+      publicKey,
+      previousExpiresAt: expiresAt,
+    });
+  });
+
+  router.post('/:id/test', allow('operator'), async (request, response) => {
+    const row = await subscribers.get(idOf(request));
+    if (!row) throw new ProblemError('not_found', `there is no subscriber ${idOf(request)}`);
+    response.json(await tryOut(row, deps));
+  });
+
   return router;
+}
+
+/** What the egress guard has to say about every URL that a subscriber makes Waybill call. */
+function urlFaults({ url, auth }: SubscriberInput, egress: EgressPolicy): Fault[] {
+  const urls = [{ path: '$.url', called: url }];
+  partsOf<Exclude<SubscriberInput['auth'], { type: 'none' | 'all' }>>(auth).forEach((part, index) => {
+    const path = auth.type === 'all' ? `$.auth.of[${index}].tokenUrl` : '$.auth.tokenUrl';
+    if (part.type === 'oauth2') urls.push({ path, called: part.tokenUrl });
+  });
+  return urls.flatMap(({ path, called }) => {
+    const message = checkUrl(called, egress);
+    return message === null ? [] : [{ path, message }];
+  });
+}
+
+function isEmpty({ body }: Request): boolean {
+  return !Buffer.isBuffer(body) || body.length === 0;
 }
 
 function idOf(request: Request): string {
   const parsed = subscriberId.safeParse(request.params.id);
   if (!parsed.success) throw new ProblemError('invalid', undefined, faultsOf(parsed.error, 'id'));
   return parsed.data;
-}
-
-/** @param lane what dispatchers learnt about it, where that is shown. */
-function subscriberView({ _id, quarantine, ...rest }: SubscriberRow, lane: LaneRow | null = null): object {
-  return {
-    id: _id,
-    ...rest,
-    quarantine: quarantine ?? null,
-    throttledUntil: lane?.throttledUntil ?? null,
-    breaker: lane?.breaker ?? null,
-  };
 }

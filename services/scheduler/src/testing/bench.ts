@@ -7,6 +7,10 @@ import type { Producer } from '@waybill/shared/kafka/producer';
 import { type Connections, connect } from '@waybill/shared/runtime/connections';
 import { listen } from '@waybill/shared/runtime/health';
 import { Resources } from '@waybill/shared/runtime/service';
+import { CredentialVault } from '@waybill/shared/sealing/credential-vault';
+import { KeyRing } from '@waybill/shared/sealing/key-ring';
+import { createSender } from '@waybill/shared/sending/send';
+import { SubscriberSender } from '@waybill/shared/sending/subscriber-sender';
 import { DeadLetterStore } from '@waybill/shared/stores/dead-letters';
 import { DeliveryStore } from '@waybill/shared/stores/deliveries';
 import { loadNamingKey } from '@waybill/shared/stores/installation';
@@ -72,6 +76,9 @@ export class Bench implements AsyncDisposable {
   readonly deadLetters: DeadLetterStore;
   readonly lanes: LaneStore;
   readonly runs: RunStore;
+  readonly vault = new CredentialVault(new KeyRing([{ kid: 'test', key: randomBytes(32) }]));
+  /** What may be called besides public https. Port 9 is nobody's. */
+  egress = parseEgressPolicy('127.0.0.1:9');
   readonly #resources: Resources;
 
   constructor(parts: Pick<Bench, 'database' | 'topics' | 'connections' | 'namingKey'>, resources: Resources) {
@@ -110,6 +117,8 @@ export class Bench implements AsyncDisposable {
     const { events, subscribers, deliveries, deadLetters, lanes, runs, namingKey } = this;
     const { clock, checks } = this.connections;
     const dispatch = this.dispatchTick('api', producer);
+    const sender = createSender({ policy: this.egress, userAgent: 'Waybill/test', connectionsPerOrigin: 4 });
+    this.#resources.add('sender', () => sender.close());
     const api = createApi({
       events,
       subscribers,
@@ -129,7 +138,9 @@ export class Bench implements AsyncDisposable {
         role: role as keyof typeof KEYS,
         secret,
       })),
-      egress: parseEgressPolicy('127.0.0.1:9'),
+      vault: this.vault,
+      sender: new SubscriberSender(sender, this.vault),
+      egress: this.egress,
       jaegerUrl: 'http://jaeger.example/',
       checks,
       logger: createLogger('test', 'silent'),
