@@ -36,11 +36,13 @@ runService(async ({ resources, fail }) => {
     resources,
   );
   const leases = new LeaseStore(database.db);
-  const sender = createSender({
+  const plainSender = createSender({
     policy: config.WAYBILL_EGRESS_ALLOW,
     userAgent: 'Waybill/0.1.0',
     connectionsPerOrigin: MAX_IN_FLIGHT,
   });
+  const vault = new CredentialVault(new KeyRing(config.WAYBILL_SECRET_KEYS));
+  const sender = new SubscriberSender(plainSender, vault);
   resources.add('sender', () => sender.close());
 
   const subscribers = new SubscriberStore(database.db);
@@ -51,7 +53,7 @@ runService(async ({ resources, fail }) => {
     events: new StatusEventStore(database.db),
     subscribers,
     lanes: new Lanes({ store: new LaneStore(database.db), subscribers, clock, instance, logger }),
-    sender: new SubscriberSender(sender, new CredentialVault(new KeyRing(config.WAYBILL_SECRET_KEYS))),
+    sender,
     settler: new Settler(leases, producer, logger),
     clock,
     claimer: {

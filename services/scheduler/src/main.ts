@@ -81,11 +81,12 @@ runService(async ({ resources, fail }) => {
   resources.add('retention cron', startCron('retention', config.RETENTION_TICK_CRON, retention, logger));
 
   const vault = new CredentialVault(new KeyRing(config.WAYBILL_SECRET_KEYS));
-  const sender = createSender({
+  const plainSender = createSender({
     policy: config.WAYBILL_EGRESS_ALLOW,
     userAgent: 'Waybill/0.1.0',
     connectionsPerOrigin: TEST_CONNECTIONS,
   });
+  const sender = new SubscriberSender(plainSender, vault);
   resources.add('sender', () => sender.close());
 
   const api = createApi({
@@ -99,7 +100,7 @@ runService(async ({ resources, fail }) => {
     clock,
     namingKey,
     vault,
-    sender: new SubscriberSender(sender, vault),
+    sender,
     ticks: { dispatch: (slot) => dispatch.run(slot), retention },
     apiKeys: config.WAYBILL_API_KEYS,
     egress: config.WAYBILL_EGRESS_ALLOW,

@@ -3,6 +3,7 @@ import { ORDERINGS } from '../domain/ordering.ts';
 import { authPolicy, headersOf } from './auth/auth-policy.ts';
 import { PAYLOAD_MODES } from './cloudevents.ts';
 import { headerName, headerValue, isReservedHeader, RESERVED_HEADER_FAULT } from './http-header.ts';
+import { httpUrl } from './http-url.ts';
 import { identifier } from './status-event.ts';
 import { wholeRecord } from './whole-record.ts';
 
@@ -112,10 +113,7 @@ const delivery = z.strictObject({
 /** A subscriber as it is put. What is left out takes its default. */
 export const subscriberInput = z
   .strictObject({
-    url: z
-      .url({ protocol: /^https?$/ })
-      .max(2048)
-      .refine((url) => !/[\p{Cc}\s]/u.test(url), 'must have no white space or control characters'),
+    url: httpUrl,
     filter: z
       .strictObject({
         statuses: z.array(z.string().min(1).max(64)).max(64).optional(),

@@ -89,6 +89,12 @@ export class SubscriberSender {
     }
   }
 
+  /** Refuses new sends, waits for those under way (each has its deadline), then closes the connections. */
+  async close(): Promise<void> {
+    this.#tokens.close();
+    await this.#sender.close();
+  }
+
   /** @throws SendFailure */
   async #open({ _id, auth }: Recipient): Promise<AuthPolicy> {
     if (auth.type === 'none') return { type: 'none' };

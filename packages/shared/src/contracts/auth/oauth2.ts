@@ -1,6 +1,7 @@
 import { createPrivateKey } from 'node:crypto';
 import { z } from 'zod';
-import { secretText } from './secret-text.ts';
+import { headerValue } from '../http-header.ts';
+import { httpUrl } from '../http-url.ts';
 
 /** How the client proves who it is to the token endpoint, by the names of the OAuth registry and their short forms. */
 const CLIENT_AUTH = [
@@ -11,6 +12,8 @@ const CLIENT_AUTH = [
   'post',
 ] as const;
 const MIN_RSA_BITS = 2048;
+/** OAuth takes printable ASCII and nothing else (RFC 6749, appendix A). */
+const text = headerValue(4096);
 
 /** The JWS algorithm that a private key in PEM signs with; null for what is no key or no usable one. */
 export function assertionAlgorithm(pem: string): string | null {
@@ -30,9 +33,9 @@ export function assertionAlgorithm(pem: string): string | null {
 export const oauth2Auth = z
   .strictObject({
     type: z.literal('oauth2'),
-    tokenUrl: z.url({ protocol: /^https?$/ }).max(2048),
-    clientId: secretText,
-    clientSecret: secretText.optional(),
+    tokenUrl: httpUrl,
+    clientId: text,
+    clientSecret: text.optional(),
     privateKey: z
       .string()
       .max(16_384)
@@ -41,9 +44,9 @@ export const oauth2Auth = z
         'must be an unencrypted private key in PEM: RSA of at least 2048 bits, EC P-256, P-384 or P-521, ed25519',
       )
       .optional(),
-    keyId: secretText.optional().describe('`kid` of the assertion that privateKey signs'),
-    scope: secretText.optional(),
-    audience: secretText.optional(),
+    keyId: text.optional().describe('`kid` of the assertion that privateKey signs'),
+    scope: text.optional(),
+    audience: text.optional(),
     clientAuth: z.enum(CLIENT_AUTH).optional().describe('Left out: by what is given, a secret by basic'),
   })
   .superRefine(({ clientSecret, privateKey, keyId, clientAuth }, context) => {

@@ -6,7 +6,6 @@ export const secretText = z
   .min(1)
   .max(4096)
   .refine(
-    (text) => text.isWellFormed() && !/\p{Cc}/u.test(text),
-    'must have no control characters or line breaks',
-  )
-  .refine((text) => text.trim() === text, 'must not begin or end with white space');
+    (text) => text.isWellFormed() && !/\p{Cc}/u.test(text) && text.trim() === text,
+    'must have no control characters or line breaks and must not begin or end with white space',
+  );

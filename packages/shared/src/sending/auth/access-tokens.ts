@@ -22,6 +22,7 @@ export class AccessTokens {
   readonly #sender: Sender;
   readonly #held = new Map<string, Held>();
   readonly #asked = new Map<string, Promise<Held>>();
+  readonly #closing = new AbortController();
 
   constructor(sender: Sender) {
     this.#sender = sender;
@@ -47,6 +48,11 @@ export class AccessTokens {
     if (this.#held.get(name)?.token === token) this.#held.delete(name);
   }
 
+  /** Takes back requests under way: whoever waits for one gets a failure. */
+  close(): void {
+    this.#closing.abort();
+  }
+
   #ask(name: string, auth: OAuth2Auth): Promise<Held> {
     const asked = this.#asked.get(name);
     if (asked !== undefined) return asked;
@@ -60,7 +66,7 @@ export class AccessTokens {
   async #fetch(name: string, auth: OAuth2Auth): Promise<Held> {
     this.#dropStale();
     const began = performance.now();
-    const { token, lifeMs } = await requestAccessToken(auth, this.#sender);
+    const { token, lifeMs } = await requestAccessToken(auth, this.#sender, this.#closing.signal);
     const held = { token, freshUntil: began + Math.max(lifeMs - EARLY_MS, lifeMs * LEAST_SHARE) };
     this.#held.set(name, held);
     return held;

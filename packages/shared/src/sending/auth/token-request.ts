@@ -21,6 +21,7 @@ const LIFE_UNSAID_MS = 300_000;
 export async function requestAccessToken(
   auth: OAuth2Auth,
   sender: Sender,
+  signal: AbortSignal,
 ): Promise<{ token: string; lifeMs: number }> {
   const server = { issuer: auth.tokenUrl, token_endpoint: auth.tokenUrl };
   const client = { client_id: auth.clientId };
@@ -34,14 +35,17 @@ export async function requestAccessToken(
     url: string,
     { headers, body }: { headers: Record<string, string>; body: URLSearchParams },
   ) => {
-    const result = await sender.send({
-      url,
-      headers,
-      body: Buffer.from(body.toString()),
-      timeoutMs: TIMEOUT_MS,
-      connectTimeoutMs: CONNECT_TIMEOUT_MS,
-      keepBytes: MAX_ANSWER_BYTES,
-    });
+    const result = await sender.send(
+      {
+        url,
+        headers,
+        body: Buffer.from(body.toString()),
+        timeoutMs: TIMEOUT_MS,
+        connectTimeoutMs: CONNECT_TIMEOUT_MS,
+        keepBytes: MAX_ANSWER_BYTES,
+      },
+      signal,
+    );
     failure = failureOf(result);
     if (failure !== null) throw failure;
     return responseOf(result);
