@@ -111,7 +111,9 @@ describe('a rotation', () => {
     });
   });
 
-  it('without overlap keeps nothing', () => {
+  it('without overlap keeps nothing, also of one before', () => {
+    const first = rotateSecret(policy, undefined, later(60_000), NOW);
+    expect(rotateSecret(first.policy, undefined, NOW, NOW).policy).toMatchObject({ previous: [] });
     expect(rotateSecret(policy, undefined, NOW, NOW).policy).toMatchObject({ previous: [] });
   });
 

@@ -95,7 +95,8 @@ export function completeAuth(input: AuthInput, present: AuthPolicy | null): Comp
 }
 
 /**
- * Puts a new signing secret in the place of the present one, which stays valid beside it until `expiresAt`.
+ * Puts a new signing secret in the place of the present one, which stays valid beside it until `expiresAt`. What earlier
+ * rotations left ends by then too: without an overlap nothing but the new one is valid.
  *
  * @param given the new secret; without one a secret of the same kind is made.
  * @throws NoSignatureError
@@ -109,7 +110,11 @@ export function rotateSecret(
   const present = signatureIn(policy);
   if (present === undefined) throw new NoSignatureError('there is no signature to rotate');
   const secret = given ?? newSigningSecret(present.secret);
-  const kept = [{ secret: present.secret, expiresAt }, ...present.previous]
+  const earlier = present.previous.map((old) => ({
+    ...old,
+    expiresAt: old.expiresAt < expiresAt ? old.expiresAt : expiresAt,
+  }));
+  const kept = [{ secret: present.secret, expiresAt }, ...earlier]
     .filter((old) => old.expiresAt > now && old.secret !== secret)
     .slice(0, MAX_PREVIOUS);
   const rotated: SignatureAuth = { type: 'signature', secret, previous: kept };
