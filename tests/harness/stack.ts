@@ -19,6 +19,8 @@ export interface TestStackOptions {
   readonly dispatchers?: number;
   /** Lets tests make MongoDB fail on purpose. */
   readonly failPoints?: boolean;
+  /** Where services' logs are kept (`logs` below it); without it they go with the stack. */
+  readonly dataDir?: string;
   /** Added to the environment of every service. */
   readonly env?: Readonly<Record<string, string>>;
 }
@@ -70,7 +72,7 @@ export interface TestStack extends AsyncDisposable {
 const CLOSED = ['delivered', 'dead', 'superseded', 'cancelled'];
 
 export async function startTestStack(options: TestStackOptions = {}): Promise<TestStack> {
-  const { schedulers = 1, dispatchers = 1, failPoints = false, env = {} } = options;
+  const { schedulers = 1, dispatchers = 1, failPoints = false, dataDir, env = {} } = options;
   await using undo = new AsyncDisposableStack();
   const engines = await startEngines({ env: {}, failPoints, progress });
   undo.defer(() => engines.stop());
@@ -85,6 +87,7 @@ export async function startTestStack(options: TestStackOptions = {}): Promise<Te
       ...env,
     },
     counts: { scheduler: schedulers, dispatcher: dispatchers },
+    dataDir,
     progress,
   });
   undo.defer(() => stack.stop());
