@@ -7,6 +7,7 @@ import { CredentialVault } from '@waybill/shared/sealing/credential-vault';
 import { KeyRing } from '@waybill/shared/sealing/key-ring';
 import { createSender, type Sender } from '@waybill/shared/sending/send';
 import { SubscriberSender } from '@waybill/shared/sending/subscriber-sender';
+import { ChainStore } from '@waybill/shared/stores/chains';
 import type { DatabaseClock } from '@waybill/shared/stores/database-clock';
 import { DeadLetterStore } from '@waybill/shared/stores/dead-letters';
 import { DeliveryStore } from '@waybill/shared/stores/deliveries';
@@ -15,6 +16,7 @@ import { LeaseStore } from '@waybill/shared/stores/leases';
 import { RunStore } from '@waybill/shared/stores/runs';
 import { StatusEventStore } from '@waybill/shared/stores/status-events';
 import { SubscriberStore } from '@waybill/shared/stores/subscribers';
+import { TurnStore } from '@waybill/shared/stores/turns';
 import { createLogger } from '@waybill/shared/telemetry/logger';
 import type { Db } from 'mongodb';
 import { Dispatch } from '../../services/dispatcher/src/dispatch.ts';
@@ -72,6 +74,7 @@ export class Scheduler {
       events,
       subscribers,
       deliveries,
+      chains: new ChainStore(mortal),
       producer,
       clock,
       namingKey,
@@ -81,6 +84,7 @@ export class Scheduler {
       deliveries,
       lanes,
       events,
+      deadLetters,
       runs,
       producer,
       clock,
@@ -121,6 +125,7 @@ export class DispatcherService {
     this.#dispatch = new Dispatch({
       leases,
       deliveries: new DeliveryStore(mortal),
+      turns: new TurnStore(mortal),
       events: new StatusEventStore(mortal),
       subscribers,
       lanes,

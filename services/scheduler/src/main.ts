@@ -8,6 +8,7 @@ import { CredentialVault } from '@waybill/shared/sealing/credential-vault';
 import { KeyRing } from '@waybill/shared/sealing/key-ring';
 import { createSender } from '@waybill/shared/sending/send';
 import { SubscriberSender } from '@waybill/shared/sending/subscriber-sender';
+import { ChainStore } from '@waybill/shared/stores/chains';
 import { DeadLetterStore } from '@waybill/shared/stores/dead-letters';
 import { DeliveryStore } from '@waybill/shared/stores/deliveries';
 import { loadNamingKey } from '@waybill/shared/stores/installation';
@@ -43,6 +44,7 @@ runService(async ({ resources, fail }) => {
   const events = new StatusEventStore(database.db);
   const subscribers = new SubscriberStore(database.db);
   const deliveries = new DeliveryStore(database.db);
+  const chains = new ChainStore(database.db);
   const deadLetters = new DeadLetterStore(database.db);
   const lanes = new LaneStore(database.db);
   const runs = new RunStore(database.db);
@@ -53,6 +55,7 @@ runService(async ({ resources, fail }) => {
     deliveries,
     lanes,
     events,
+    deadLetters,
     runs,
     producer,
     clock,
@@ -67,7 +70,16 @@ runService(async ({ resources, fail }) => {
     producer,
     topic: 'statusEvents',
     groupId: 'waybill-scheduler',
-    handle: onStatusEvents({ events, subscribers, deliveries, producer, clock, namingKey, visibilityMs }),
+    handle: onStatusEvents({
+      events,
+      subscribers,
+      deliveries,
+      chains,
+      producer,
+      clock,
+      namingKey,
+      visibilityMs,
+    }),
     logger,
     keepDeadLetters: keepDeadLetters(deadLetters, clock),
     onTombstone: () => tombstones.inc(),

@@ -3,14 +3,19 @@ import { z } from 'zod';
 import { openIssues, wordsOf } from '../contracts/fault-words.ts';
 import { ROLES, type Role } from '../contracts/http-api.ts';
 import { parseEgressPolicy } from '../domain/egress-policy.ts';
+import { leaseFault } from '../domain/lease.ts';
 
 /** Every fault of the environment at once; the process ends with status 78 (EX_CONFIG of sysexits). */
 export class ConfigurationError extends Error {
+  /** Each begins with the name of a variable. */
+  readonly faults: readonly string[];
+
   constructor(faults: readonly string[]) {
     super(
       `The environment has ${faults.length} fault(s):\n${faults.map((fault) => `  - ${fault}`).join('\n')}`,
     );
     this.name = 'ConfigurationError';
+    this.faults = faults;
   }
 }
 
@@ -120,8 +125,10 @@ export const commonEnvironment = {
   LEASE_MS: z.coerce
     .number()
     .int()
-    .min(1_000)
-    .max(600_000)
+    .superRefine((leaseMs, context) => {
+      const fault = leaseFault(leaseMs);
+      if (fault !== null) context.addIssue({ code: 'custom', message: fault });
+    })
     .default(30_000)
     .describe('How long a worker that died holds a delivery, in milliseconds'),
   LOG_LEVEL: z

@@ -193,7 +193,8 @@ function statusRule(statusCode: number): Rule {
 function judgeResponse(statusCode: number, context: JudgeContext): Rule {
   const rule = statusRule(statusCode);
   if (rule.reason === 'unauthorized' && context.canRefreshToken) {
-    return { ...rule, pace: 'immediate', refreshToken: true, alert: false };
+    // A token that went stale is nobody's failure; it happens once per delivery, so nothing is lost by not counting it.
+    return { ...rule, pace: 'immediate', counts: false, refreshToken: true, alert: false };
   }
   if (rule.reason === 'conflict' && context.previousUnknown && context.conflictMeans === 'delivered') {
     // The subscriber says: I have it already. The attempt was still answered with a refusal, so its outcome stays.

@@ -153,7 +153,12 @@ describe('the queries that run all the time', () => {
   it.each<[string, string[], number, () => Promise<unknown>]>([
     ['whether anything is due', ['due'], 1, () => deliveries().anyDue(NOW, [])],
     ['what waits in a lane', ['lane'], 30, () => leases().waiting('s3', NOW, 10)],
-    ['a claim by ids', ['_id_'], 50, () => leases().claim(ids, 'lse_1', new Map([['s0', 1]]), CLAIMER)],
+    [
+      'a claim by ids',
+      ['_id_'],
+      50,
+      () => leases().claim(ids, 'lse_1', new Map([['s0', { version: 1, maxAttempts: 12 }]]), CLAIMER),
+    ],
     ['renewing by ids', ['_id_'], 50, () => leases().renew(ids, CLAIMER)],
     ['marking as queued by ids', ['_id_'], 50, () => deliveries().markEnqueued(ids, 'run', 1_000)],
     ['what a run enqueued', ['run'], 20, () => deliveries().enqueuedBy('run-7')],

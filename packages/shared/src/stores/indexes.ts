@@ -1,7 +1,7 @@
-import type { CreateIndexesOptions, Db, IndexSpecification } from 'mongodb';
+import type { CreateIndexesOptions, Db } from 'mongodb';
 
 interface Index {
-  readonly key: IndexSpecification;
+  readonly key: Readonly<Record<string, 1 | -1>>;
   readonly options: CreateIndexesOptions & { readonly name: string };
 }
 
@@ -16,6 +16,10 @@ const INDEXES: Readonly<Record<string, readonly Index[]>> = {
   ],
   deliveries: [
     { key: { shipmentId: 1, subscriberId: 1, eventVersion: 1 }, options: { name: 'identity', unique: true } },
+    {
+      key: { shipmentId: 1, subscriberId: 1, chain: 1 },
+      options: { name: 'chain', unique: true, partialFilterExpression: { chain: { $exists: true } } },
+    },
     { key: { dueAt: 1 }, options: { name: 'due', sparse: true } },
     {
       key: { subscriberId: 1, tried: 1, state: 1, dueAt: 1 },
@@ -24,6 +28,14 @@ const INDEXES: Readonly<Record<string, readonly Index[]>> = {
     {
       key: { subscriberId: 1, dueAt: 1 },
       options: { name: 'due_of_subscriber', partialFilterExpression: OPEN },
+    },
+    {
+      key: { subscriberId: 1, shipmentId: 1, eventVersion: 1 },
+      options: { name: 'open_versions', partialFilterExpression: OPEN },
+    },
+    {
+      key: { subscriberId: 1, shipmentId: 1, closedAt: 1 },
+      options: { name: 'dead_versions', partialFilterExpression: { state: 'dead' } },
     },
     { key: { runId: 1 }, options: { name: 'run', partialFilterExpression: OPEN } },
     { key: { createdAt: -1, _id: -1 }, options: { name: 'newest' } },
@@ -34,6 +46,13 @@ const INDEXES: Readonly<Record<string, readonly Index[]>> = {
   dead_letters: [{ key: { putAsideAt: -1, _id: -1 }, options: { name: 'newest' } }],
   runs: [{ key: { startedAt: -1, _id: -1 }, options: { name: 'newest' } }],
 };
+
+/** By its keys, since an index may stand under another name than it has here. */
+export function hintOf(collection: string, name: string): Record<string, 1 | -1> {
+  const index = INDEXES[collection]?.find(({ options }) => options.name === name);
+  if (!index) throw new Error(`${collection} has no index ${name}`);
+  return { ...index.key };
+}
 
 /** Makes what is missing. Safe to run twice and by two at once. */
 export async function ensureIndexes(db: Db): Promise<void> {

@@ -11,8 +11,8 @@ const INITIATED_WITHIN_MS = 30_000;
 export async function ensureReplicaSet(uri: string): Promise<void> {
   const { host, searchParams } = new URL(uri.replace(/^mongodb(\+srv)?:/, 'http:'));
   const name = searchParams.get('replicaSet');
-  if (name === null || host.includes(',')) return;
-  const direct = uri.replace(/([?&])replicaSet=[^&]*/, '$1directConnection=true');
+  const direct = directTo(uri);
+  if (name === null || direct === null) return;
   const client = new MongoClient(direct, { serverSelectionTimeoutMS: INITIATED_WITHIN_MS });
   try {
     const admin = client.db('admin');
@@ -28,4 +28,21 @@ export async function ensureReplicaSet(uri: string): Promise<void> {
   } finally {
     await client.close();
   }
+}
+
+/** Whether a server answers there, also one whose replica set was never initiated. @throws why not */
+export async function serverAnswers(uri: string, withinMs: number): Promise<void> {
+  const client = new MongoClient(directTo(uri) ?? uri, { serverSelectionTimeoutMS: withinMs });
+  try {
+    await client.db('admin').command({ hello: 1 });
+  } finally {
+    await client.close();
+  }
+}
+
+/** The connection string of the server alone, whatever its replica set; null where several are named. */
+function directTo(uri: string): string | null {
+  const named = /^mongodb:\/\/(?:[^@/]*@)?([^/?]*)/.exec(uri)?.[1];
+  if (named === undefined || named.includes(',')) return null;
+  return uri.replace(/([?&])replicaSet=[^&]*/, '$1directConnection=true');
 }

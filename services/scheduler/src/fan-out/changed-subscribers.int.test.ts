@@ -16,9 +16,12 @@ const subscribe = (id: string, fields: object = {}) =>
   bench.subscribers.put(id, storable({ url: 'https://x.example/', ...fields }), 'root');
 
 function fanOut(event: ReturnType<typeof statusEvent>) {
-  const { events, subscribers, deliveries, namingKey } = bench;
+  const { events, subscribers, deliveries, chains, namingKey } = bench;
   const { producer, clock } = bench.connections;
-  const parts = { events, subscribers, deliveries, producer, clock, namingKey, visibilityMs: 30_000 };
+  const parts = {
+    ...{ events, subscribers, deliveries, chains, producer, clock, namingKey },
+    visibilityMs: 30_000,
+  };
   const messages = [{ value: event, offset: '7', traceId: null }];
   const topic = 'shipment.status-events';
   return onStatusEvents(parts)({ topic, partition: 3, firstOffset: '7', messages });

@@ -51,9 +51,9 @@ function batch(events: readonly Event[], firstOffset = '7'): ReceivedBatch<'stat
 }
 
 function fanOut(events: readonly Event[], producer = bench.connections.producer) {
-  const { events: store, subscribers, deliveries, namingKey } = bench;
+  const { events: store, subscribers, deliveries, chains, namingKey } = bench;
   const { clock } = bench.connections;
-  const parts = { subscribers, deliveries, producer, clock, namingKey, visibilityMs: 30_000 };
+  const parts = { subscribers, deliveries, chains, producer, clock, namingKey, visibilityMs: 30_000 };
   return onStatusEvents({ events: store, ...parts })(batch(events));
 }
 

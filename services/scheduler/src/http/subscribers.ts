@@ -60,6 +60,7 @@ export function subscriberRoutes(
       throw new ProblemError('invalid', `subscriber ${id} was not changed`, faults);
     }
     const { row, madeSecret } = await saveSubscriber(id, parsed.data, callerOf(response), deps);
+    if (row.version > 1) await deliveries.wakeAllOf(id);
     const made = madeSecret === null ? {} : { secret: madeSecret };
     response.status(row.version === 1 ? 201 : 200).json({ ...subscriberView(row), ...made });
   });

@@ -11,6 +11,7 @@ import { CredentialVault } from '@waybill/shared/sealing/credential-vault';
 import { KeyRing } from '@waybill/shared/sealing/key-ring';
 import { createSender } from '@waybill/shared/sending/send';
 import { SubscriberSender } from '@waybill/shared/sending/subscriber-sender';
+import { ChainStore } from '@waybill/shared/stores/chains';
 import { DeadLetterStore } from '@waybill/shared/stores/dead-letters';
 import { DeliveryStore } from '@waybill/shared/stores/deliveries';
 import { loadNamingKey } from '@waybill/shared/stores/installation';
@@ -73,6 +74,7 @@ export class Bench implements AsyncDisposable {
   readonly events: StatusEventStore;
   readonly subscribers: SubscriberStore;
   readonly deliveries: DeliveryStore;
+  readonly chains: ChainStore;
   readonly deadLetters: DeadLetterStore;
   readonly lanes: LaneStore;
   readonly runs: RunStore;
@@ -91,6 +93,7 @@ export class Bench implements AsyncDisposable {
     this.events = new StatusEventStore(db);
     this.subscribers = new SubscriberStore(db);
     this.deliveries = new DeliveryStore(db);
+    this.chains = new ChainStore(db);
     this.deadLetters = new DeadLetterStore(db);
     this.lanes = new LaneStore(db);
     this.runs = new RunStore(db);
@@ -98,12 +101,13 @@ export class Bench implements AsyncDisposable {
 
   /** A dispatch tick as one instance has it. */
   dispatchTick(worker: string, producer = this.connections.producer): DispatchTick {
-    const { deliveries, lanes, events, runs } = this;
+    const { deliveries, lanes, events, deadLetters, runs } = this;
     const { clock } = this.connections;
     return new DispatchTick({
       deliveries,
       lanes,
       events,
+      deadLetters,
       runs,
       producer,
       clock,
@@ -165,7 +169,10 @@ export class Bench implements AsyncDisposable {
       return {
         status: reply.status,
         headers: reply.headers,
-        body: (/json/.test(reply.headers.get('content-type') ?? '') ? JSON.parse(text) : { text }) as Body,
+        // A HEAD has the type and not the text.
+        body: (text !== '' && /json/.test(reply.headers.get('content-type') ?? '')
+          ? JSON.parse(text)
+          : { text }) as Body,
       };
     };
   }
