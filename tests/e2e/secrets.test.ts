@@ -140,7 +140,8 @@ it('keeps secrets out of logs, spans, the database and all answers', async () =>
     createSelfSignedCertificate(['127.0.0.1']),
     createSelfSignedCertificate(['waybill.example']),
   ]);
-  await using open = await startReceiver();
+  const answer = { status: 200, body: 'answer-known-0006' };
+  await using open = await startReceiver(answer);
   await using closed = await startReceiver({ status: 401 });
   const tls = { ...site, requestCert: true, rejectUnauthorized: true, ca: own.cert };
   await using mutual = await startReceiver({ status: 200 }, { tls });
@@ -149,7 +150,7 @@ it('keeps secrets out of logs, spans, the database and all answers', async () =>
   const tokens: string[] = [];
   open.respond(({ headers }) => {
     tokens.push(...(/^Bearer (.+)$/.exec(headers.authorization ?? '')?.slice(1) ?? []));
-    return { status: 200 };
+    return answer;
   });
 
   const oauth2 = { type: 'oauth2', tokenUrl: server.tokenUrl, clientId: client.id };
@@ -207,6 +208,9 @@ it('keeps secrets out of logs, spans, the database and all answers', async () =>
       where,
     ).toEqual([]);
   }
+  // What is kept of a response is kept in its record and nowhere else.
+  expect(written.database).toContain(answer.body);
+  expect(written.logs + written.spans).not.toContain(answer.body);
 });
 
 async function logs(): Promise<string> {

@@ -30,7 +30,7 @@ describe('an attempt', () => {
     await bench.worker('names').command(rows);
     const [row] = await bench.all(rows, 'delivered');
     expect(claimed).toEqual([expect.stringMatching(/^bearer:/), expect.stringMatching(/^signature:/)]);
-    expect(row?.attempts[0]?.keyIds).toEqual(keyIdsOf(subscriber.auth));
+    expect(row?.attempts[0]).toMatchObject({ keyIds: keyIdsOf(subscriber.auth), address: '127.0.0.1' });
     expect(JSON.stringify(row)).not.toContain('token-42');
   });
 

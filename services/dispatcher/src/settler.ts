@@ -80,9 +80,9 @@ export class Settler {
     if (dead.length > 0) this.#announcing = this.#announcing.then(() => this.#announce(dead));
   }
 
-  /** One wide line per attempt. */
+  /** One wide line per attempt. What was kept of the response may be health data: that is for the record alone. */
   #report(
-    settlement: Settlement,
+    { response: _, ...settlement }: Settlement,
     { shipmentId, subscriberId, eventVersion, attemptCount }: DeliveryRow,
   ): void {
     this.#logger.info(

@@ -60,6 +60,8 @@ export interface Attempt {
   leftAt: Date | null;
   endedAt: Date | null;
   subscriberVersion: number;
+  /** The address that was connected to, if a connection was made. */
+  address?: string;
   /** The secrets the request was made with, by type and fingerprint: `signature:1a2b3c4d`. */
   keyIds: readonly string[];
   /** What was kept of the response, if the subscriber's terms say so. */

@@ -43,6 +43,8 @@ export interface Settlement {
   readonly detail?: string | null;
   readonly statusCode: number | null;
   readonly response?: KeptResponse;
+  /** The address that was connected to. */
+  readonly address?: string;
   readonly leftAt: Date | null;
   readonly endedAt: Date;
   /** Whether the attempt uses up one of those that the policy allows. */
@@ -231,6 +233,7 @@ function settleOne(settlement: Settlement): { filter: Filter<DeliveryRow>; updat
     reason: literal(settlement.reason),
     detail: literal(settlement.detail ?? null),
     statusCode: literal(settlement.statusCode),
+    ...(settlement.address === undefined ? {} : { address: literal(settlement.address) }),
     ...(settlement.response === undefined ? {} : { response: literal(settlement.response) }),
     leftAt: literal(settlement.leftAt),
     endedAt: literal(settlement.endedAt),

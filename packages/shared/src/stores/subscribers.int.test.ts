@@ -91,3 +91,25 @@ describe('subscribers', () => {
     expect((await store.all()).map((row) => row._id)).toContain('known');
   });
 });
+
+describe('a change on a condition', () => {
+  it('is made only in the version it is for', async () => {
+    const made = await store.put('conditional', input(), 'root');
+    expect(await store.put('conditional', input(), 'root', made.version)).toMatchObject({ version: 2 });
+    expect(await store.put('conditional', input(), 'root', made.version)).toBeNull();
+    expect(await store.put('nobody', input(), 'root', 1)).toBeNull();
+    expect(await store.setAuth('conditional', { type: 'none' }, 1, 'root')).toBeNull();
+    expect(await store.setAuth('conditional', { type: 'none' }, 2, 'desk')).toMatchObject({
+      version: 3,
+      updatedBy: 'desk',
+    });
+  });
+});
+
+describe('headers of a subscriber’s own', () => {
+  it('are kept whatever a header name may hold', async () => {
+    const delivery = { headers: { 'X.Tenant': '$7', $x: 'y' } };
+    await store.put('headers', input({ delivery }), 'root');
+    expect((await store.get('headers'))?.delivery.headers).toEqual(delivery.headers);
+  });
+});

@@ -110,7 +110,7 @@ export class SubscriberStore {
     return matchedCount === 1;
   }
 
-  /** Everybody whose auth has secrets. */
+  /** Everybody whose auth has secrets. Reads the whole collection, which is small, when somebody asks for it by hand. */
   async *withSecrets(): AsyncGenerator<Pick<SubscriberRow, '_id' | 'auth'>> {
     yield* this.#subscribers.find({ 'auth.sealed': { $exists: true } }, { projection: { auth: 1 } });
   }

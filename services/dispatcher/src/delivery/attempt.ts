@@ -45,7 +45,7 @@ export async function attemptDelivery(input: AttemptInput): Promise<AttemptResul
     },
     signal,
   );
-  const { observation, leftAt, endedAt, usedToken, kept } = result;
+  const { observation, leftAt, endedAt, remoteAddress, usedToken, kept } = result;
   const { news, ...conclusion } = conclude(observation, row, policy, clock.now(), Math.random(), usedToken);
   return {
     settlement: {
@@ -53,6 +53,7 @@ export async function attemptDelivery(input: AttemptInput): Promise<AttemptResul
       ...conclusion,
       detail: observation.kind === 'failure' ? observation.detail : null,
       ...(kept === null ? {} : { response: kept }),
+      ...(remoteAddress === null ? {} : { address: remoteAddress }),
       leftAt: leftAt === null ? null : notBeforeClaim(row, clock.at(leftAt)),
       endedAt: notBeforeClaim(row, clock.at(endedAt)),
     },

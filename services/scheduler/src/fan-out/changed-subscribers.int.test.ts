@@ -56,3 +56,21 @@ describe('an event whose fan-out died after its rows were made', () => {
     });
   });
 });
+
+describe('how much of an event a subscriber gets', () => {
+  it('is settled when its delivery is made, so that each attempt carries the same bytes', async () => {
+    await subscribe('patient', { delivery: { payload: 'empty' } });
+    const [before, after] = [statusEvent(), statusEvent()];
+    await fanOut(before);
+    await subscribe('patient', { delivery: { payload: 'id-only' } });
+    await fanOut(after);
+    await fanOut(before);
+    const payloads = await Promise.all(
+      [before, after].map(async ({ shipmentId }) => {
+        const rows = await bench.deliveries.ofShipment(shipmentId, 10);
+        return rows.find(({ subscriberId }) => subscriberId === 'patient')?.payload;
+      }),
+    );
+    expect(payloads).toEqual(['empty', 'id-only']);
+  });
+});

@@ -1,9 +1,8 @@
-import { partsOf } from '@waybill/shared/contracts/auth/auth-policy';
 import { publicKeyOf } from '@waybill/shared/contracts/auth/signature';
 import { listQuery, rotateSecretInput } from '@waybill/shared/contracts/http-api';
-import { type SubscriberInput, subscriberId, subscriberInput } from '@waybill/shared/contracts/subscriber';
-import { checkUrl, type EgressPolicy } from '@waybill/shared/domain/egress-policy';
-import { type Fault, ProblemError } from '@waybill/shared/domain/errors';
+import { subscriberId, subscriberInput } from '@waybill/shared/contracts/subscriber';
+import type { EgressPolicy } from '@waybill/shared/domain/egress-policy';
+import { ProblemError } from '@waybill/shared/domain/errors';
 import type { CredentialVault } from '@waybill/shared/sealing/credential-vault';
 import type { SubscriberSender } from '@waybill/shared/sending/subscriber-sender';
 import type { DatabaseClock } from '@waybill/shared/stores/database-clock';
@@ -11,6 +10,7 @@ import type { DeliveryStore } from '@waybill/shared/stores/deliveries';
 import type { LaneStore } from '@waybill/shared/stores/lanes';
 import type { SubscriberStore } from '@waybill/shared/stores/subscribers';
 import { type Request, Router } from 'express';
+import { callFaults } from '../subscribers/call-faults.ts';
 import { rotateSubscriberSecret, saveSubscriber } from '../subscribers/save.ts';
 import { tryOut } from '../subscribers/try-out.ts';
 import { type authentication, callerOf } from './authentication.ts';
@@ -55,7 +55,7 @@ export function subscriberRoutes(
     const id = idOf(request);
     const parsed = subscriberInput.safeParse(jsonBody(request));
     const faults = parsed.success ? [] : faultsOf(parsed.error, '$');
-    if (parsed.success) faults.push(...urlFaults(parsed.data, egress));
+    if (parsed.success) faults.push(...callFaults(parsed.data, egress, clock.now()));
     if (!parsed.success || faults.length > 0) {
       throw new ProblemError('invalid', `subscriber ${id} was not changed`, faults);
     }
@@ -111,19 +111,6 @@ export function subscriberRoutes(
   });
 
   return router;
-}
-
-/** What the egress guard has to say about every URL that a subscriber makes Waybill call. */
-function urlFaults({ url, auth }: SubscriberInput, egress: EgressPolicy): Fault[] {
-  const urls = [{ path: '$.url', called: url }];
-  partsOf<Exclude<SubscriberInput['auth'], { type: 'none' | 'all' }>>(auth).forEach((part, index) => {
-    const path = auth.type === 'all' ? `$.auth.of[${index}].tokenUrl` : '$.auth.tokenUrl';
-    if (part.type === 'oauth2') urls.push({ path, called: part.tokenUrl });
-  });
-  return urls.flatMap(({ path, called }) => {
-    const message = checkUrl(called, egress);
-    return message === null ? [] : [{ path, message }];
-  });
 }
 
 function isEmpty({ body }: Request): boolean {
