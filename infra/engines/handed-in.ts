@@ -1,4 +1,9 @@
-import { ConfigurationError } from '@waybill/shared/config/environment';
+import {
+  type EngineAccess,
+  engineAccess,
+  engineAccessEnvironment,
+} from '@waybill/shared/config/engine-access';
+import { ConfigurationError, parseEnvironment } from '@waybill/shared/config/environment';
 import type { WantedEngines } from './survey.ts';
 
 /** The addresses of engines that run elsewhere. */
@@ -23,6 +28,11 @@ export function handedInEngines(env: NodeJS.ProcessEnv): HandedInEngines {
     ]);
   }
   return { kafka, mongodb, registry };
+}
+
+/** How engines that run elsewhere want to be spoken to. @throws ConfigurationError */
+export function handedInAccess(env: NodeJS.ProcessEnv): EngineAccess {
+  return engineAccess(parseEnvironment(engineAccessEnvironment, env));
 }
 
 export function wantedBeside({ kafka, mongodb, registry }: HandedInEngines): WantedEngines {

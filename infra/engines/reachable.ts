@@ -1,5 +1,7 @@
+import type { EngineAccess } from '@waybill/shared/config/engine-access';
 import { createKafka } from '@waybill/shared/kafka/client';
 import { inTime } from '@waybill/shared/kafka/deadline';
+import { askingWith } from '@waybill/shared/kafka/registry-access';
 import { serverAnswers } from '@waybill/shared/stores/replica-set';
 import { createLogger } from '@waybill/shared/telemetry/logger';
 import type { HandedInEngines } from './handed-in.ts';
@@ -14,11 +16,16 @@ export class UnreachableEnginesError extends Error {
 }
 
 /** Asks every engine that was handed in, all at once. @throws UnreachableEnginesError */
-export async function requireReachable({ kafka, mongodb, registry }: HandedInEngines): Promise<void> {
+export async function requireReachable(
+  { kafka, mongodb, registry }: HandedInEngines,
+  access: EngineAccess,
+): Promise<void> {
   const asked = [
-    fault('KAFKA_BROKERS', 'Kafka broker', kafka, kafkaAnswers),
-    fault('MONGODB_URI', 'MongoDB server', mongodb, (uri) => serverAnswers(uri, ANSWER_WITHIN_MS)),
-    fault('SCHEMA_REGISTRY_URL', 'schema registry', registry, registryAnswers),
+    fault('KAFKA_BROKERS', 'Kafka broker', kafka, (brokers) => kafkaAnswers(brokers, access)),
+    fault('MONGODB_URI', 'MongoDB server', mongodb, (uri) =>
+      serverAnswers(uri, ANSWER_WITHIN_MS, access.mongodb),
+    ),
+    fault('SCHEMA_REGISTRY_URL', 'schema registry', registry, (url) => registryAnswers(url, access)),
   ];
   const faults = (await Promise.all(asked)).filter((line) => line !== null);
   if (faults.length === 0) return;
@@ -38,13 +45,13 @@ async function fault(
     await inTime(ask(address), ANSWER_WITHIN_MS + MARGIN_MS);
     return null;
   } catch (error) {
-    return `${variable} names no ${what} that answers: ${reasonOf(error)}`;
+    return `${variable} names no ${what} that answers: ${error instanceof Error ? error.message : String(error)}`;
   }
 }
 
-async function kafkaAnswers(brokers: string): Promise<void> {
+async function kafkaAnswers(brokers: string, access: EngineAccess): Promise<void> {
   const list = brokers.split(',').map((broker) => broker.trim());
-  const kafka = createKafka(list, 'waybill-stack', createLogger('stack', 'silent'));
+  const kafka = createKafka(list, 'waybill-stack', createLogger('stack', 'silent'), access.kafka);
   // Each broker is tried; one that answers is enough.
   const admin = kafka.admin({ retry: { retries: list.length, initialRetryTime: 100 } });
   try {
@@ -55,18 +62,10 @@ async function kafkaAnswers(brokers: string): Promise<void> {
   }
 }
 
-async function registryAnswers(url: string): Promise<void> {
-  const reply = await fetch(`${url.replace(/\/$/, '')}/subjects`, {
-    signal: AbortSignal.timeout(ANSWER_WITHIN_MS),
-  });
-  await reply.body?.cancel();
-  if (!reply.ok) throw new Error(`GET ${new URL(reply.url).pathname} was answered with ${reply.status}`);
-}
-
-/** `fetch` keeps its reason one level down. */
-function reasonOf(error: unknown): string {
-  if (!(error instanceof Error)) return String(error);
-  return error.cause instanceof Error && error.message === 'fetch failed'
-    ? reasonOf(error.cause)
-    : error.message;
+async function registryAnswers(url: string, access: EngineAccess): Promise<void> {
+  const subjects = `${url.replace(/\/$/, '')}/subjects`;
+  const { statusCode, body } = await askingWith(access.registry)(subjects, ANSWER_WITHIN_MS);
+  await body.dump();
+  if (statusCode !== 200)
+    throw new Error(`GET ${new URL(subjects).pathname} was answered with ${statusCode}`);
 }

@@ -2,7 +2,7 @@ import { openDataDirectory } from './data-directory.ts';
 import { startEmbedded } from './embedded.ts';
 import { engineKind } from './engine-kind.ts';
 import type { StartedEngine, StartedEngines } from './engine-set.ts';
-import { handedInEngines, wantedBeside } from './handed-in.ts';
+import { handedInAccess, handedInEngines, wantedBeside } from './handed-in.ts';
 import { requireReachable } from './reachable.ts';
 
 /** Running engines. `pid` is null for one that was handed in or runs in a container; it changes after a restart. */
@@ -54,7 +54,7 @@ export async function startEngines(options: StartEnginesOptions): Promise<Engine
       'engines in containers keep no data: WAYBILL_ENGINES=docker and a data directory exclude each other',
     );
   }
-  await requireReachable(handedIn);
+  await requireReachable(handedIn, handedInAccess(env));
   const directory = await openDataDirectory(options.dataDir);
   let started: StartedEngines;
   try {

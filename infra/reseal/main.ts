@@ -1,19 +1,22 @@
+import { engineAccess } from '@waybill/shared/config/engine-access';
 import {
   ConfigurationError,
-  commonEnvironment,
+  engineEnvironment,
   parseEnvironment,
   sharedEnvironment,
 } from '@waybill/shared/config/environment';
 import { reseal } from './reseal.ts';
 
-const { MONGODB_URI } = commonEnvironment;
+const { MONGODB_URI, MONGODB_CA_FILE, MONGODB_CERT_FILE } = engineEnvironment;
 const { WAYBILL_SECRET_KEYS } = sharedEnvironment;
 
 try {
-  const settings = parseEnvironment({ MONGODB_URI, WAYBILL_SECRET_KEYS }, process.env);
+  const schema = { MONGODB_URI, MONGODB_CA_FILE, MONGODB_CERT_FILE, WAYBILL_SECRET_KEYS };
+  const settings = parseEnvironment(schema, process.env);
   const { resealed, current, changed, unopened } = await reseal(
     settings.MONGODB_URI,
     settings.WAYBILL_SECRET_KEYS,
+    engineAccess(settings).mongodb,
   );
   const kid = settings.WAYBILL_SECRET_KEYS[0]?.kid;
   process.stdout.write(`${resealed} sealed anew with ${kid}, ${current} were sealed with it already\n`);

@@ -1,6 +1,6 @@
 import { CredentialVault } from '@waybill/shared/sealing/credential-vault';
 import { KeyRing, type SealingKey, UnsealError } from '@waybill/shared/sealing/key-ring';
-import { connectDatabase } from '@waybill/shared/stores/client';
+import { connectDatabase, type DatabaseAccess } from '@waybill/shared/stores/client';
 import { SubscriberStore } from '@waybill/shared/stores/subscribers';
 
 export interface Resealed {
@@ -18,9 +18,13 @@ export interface Resealed {
  * Seals every stored secret with the first key, so that the others can be taken out of WAYBILL_SECRET_KEYS. May be run
  * at any time, beside running services, and as often as one likes.
  */
-export async function reseal(mongodbUri: string, keys: readonly SealingKey[]): Promise<Resealed> {
+export async function reseal(
+  mongodbUri: string,
+  keys: readonly SealingKey[],
+  access?: DatabaseAccess,
+): Promise<Resealed> {
   const vault = new CredentialVault(new KeyRing(keys));
-  const database = await connectDatabase(mongodbUri, 'waybill-reseal');
+  const database = await connectDatabase(mongodbUri, 'waybill-reseal', access);
   try {
     const subscribers = new SubscriberStore(database.db);
     let [resealed, current] = [0, 0];

@@ -1,6 +1,7 @@
 import { join } from 'node:path';
 import { bootstrap } from '@waybill/infra/bootstrap/bootstrap';
 import { openDataDirectory } from '../engines/data-directory.ts';
+import { handedInAccess } from '../engines/handed-in.ts';
 import { startEngines } from '../engines/start.ts';
 import { checkEnvironment } from './environment.ts';
 import { stackKeys } from './keys.ts';
@@ -61,7 +62,7 @@ export async function startStack(options: StartStackOptions): Promise<Stack> {
       MONGODB_URI: engines.mongodb.uri,
       SCHEMA_REGISTRY_URL: engines.registry.url,
     };
-    await bootstrap(addresses, progress);
+    await bootstrap({ ...addresses, access: handedInAccess(env) }, progress);
 
     const keys = await stackKeys(env, dataDir);
     const jaeger = jaegerAddress(env);

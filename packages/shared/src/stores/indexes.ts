@@ -1,6 +1,6 @@
-import type { CreateIndexesOptions, Db } from 'mongodb';
+import type { CreateIndexesOptions } from 'mongodb';
 
-interface Index {
+export interface Index {
   readonly key: Readonly<Record<string, 1 | -1>>;
   readonly options: CreateIndexesOptions & { readonly name: string };
 }
@@ -8,8 +8,11 @@ interface Index {
 /** Rows that are owed have a `dueAt`; closed ones have none, so these indexes stay as small as the backlog. */
 const OPEN = { dueAt: { $gt: new Date(0) } };
 
-/** Every index, named as the stores' comments name them. */
-const INDEXES: Readonly<Record<string, readonly Index[]>> = {
+/**
+ * Every index, named as the stores' comments name them. Keys and options may be changed freely: an installation that has
+ * others gets these beside them before it loses those.
+ */
+export const INDEXES: Readonly<Record<string, readonly Index[]>> = {
   status_events: [
     { key: { shipmentId: 1, eventVersion: 1 }, options: { name: 'shipment', unique: true } },
     { key: { dueAt: 1 }, options: { name: 'due', sparse: true } },
@@ -43,6 +46,10 @@ const INDEXES: Readonly<Record<string, readonly Index[]>> = {
     { key: { closedAt: -1, _id: -1 }, options: { name: 'dead', partialFilterExpression: { state: 'dead' } } },
   ],
   delivery_archive: [{ key: { deliveryId: 1, 'attempts.0.number': 1 }, options: { name: 'delivery' } }],
+  lanes: [
+    { key: { throttledUntil: 1 }, options: { name: 'throttled', sparse: true } },
+    { key: { 'breaker.openUntil': 1 }, options: { name: 'broken', sparse: true } },
+  ],
   dead_letters: [{ key: { putAsideAt: -1, _id: -1 }, options: { name: 'newest' } }],
   runs: [{ key: { startedAt: -1, _id: -1 }, options: { name: 'newest' } }],
 };
@@ -52,13 +59,4 @@ export function hintOf(collection: string, name: string): Record<string, 1 | -1>
   const index = INDEXES[collection]?.find(({ options }) => options.name === name);
   if (!index) throw new Error(`${collection} has no index ${name}`);
   return { ...index.key };
-}
-
-/** Makes what is missing. Safe to run twice and by two at once. */
-export async function ensureIndexes(db: Db): Promise<void> {
-  await Promise.all(
-    Object.entries(INDEXES).flatMap(([collection, indexes]) =>
-      indexes.map(({ key, options }) => db.collection(collection).createIndex(key, options)),
-    ),
-  );
 }
