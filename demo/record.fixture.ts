@@ -45,6 +45,7 @@ export function record(attempts: AttemptView[], notSent: string[] = []): PlayedR
     reason: null,
     dueAt: null,
     idempotencyKey: 'dlv_1',
+    traceId: null,
     attempts,
   };
   const version = {

@@ -1,6 +1,7 @@
 import { jsonSchemaOf, TOPICS, type TopicName } from '@waybill/shared/contracts/topics';
 import { DELIVERY_STATES } from '@waybill/shared/domain/delivery';
 import { TRANSITIONS } from '@waybill/shared/domain/transitions';
+import { catalogue } from '@waybill/shared/telemetry/metrics';
 import { z } from 'zod';
 import { dispatcherEnvironment } from '../../services/dispatcher/src/config.ts';
 import { schedulerEnvironment } from '../../services/scheduler/src/config.ts';
@@ -13,6 +14,7 @@ export function referencePages(): ReadonlyMap<string, string> {
   return new Map([
     ['configuration.md', configurationPage()],
     ['lifecycle.md', lifecyclePage()],
+    ['metrics.md', metricsPage()],
     ['topics.md', topicsPage()],
   ]);
 }
@@ -80,6 +82,20 @@ function lifecyclePage(): string {
 
 function includes(states: readonly string[], state: string): boolean {
   return states.includes(state);
+}
+
+function metricsPage(): string {
+  const rows = catalogue().map(({ name, type, labels, help }) => [
+    `\`${name}\``,
+    type,
+    labels.map((label) => `\`${label}\``).join(', ') || 'none',
+    help,
+  ]);
+  return page(
+    'Metrics',
+    'Every service answers `GET /metrics` in the format of Prometheus, without a key. Each exports what it knows of;\na counter that a service never counts stays away or 0. `process_*` and `nodejs_*` come besides. What needs\nattention is in `infra/observability/alerts.yml`, and what to do then in [runbook.md](runbook.md).',
+    table(['metric', 'type', 'labels', 'meaning'], rows),
+  );
 }
 
 function topicsPage(): string {

@@ -1,4 +1,5 @@
 import { randomUUID } from 'node:crypto';
+import { ROOT_CONTEXT } from '@opentelemetry/api';
 import { type StatusEvent, statusEvent } from '@waybill/shared/contracts/status-event';
 import { parseEgressPolicy } from '@waybill/shared/domain/egress-policy';
 import type { BatchHandler } from '@waybill/shared/kafka/consumer-loop';
@@ -99,6 +100,7 @@ export class Scheduler {
       events.map((raw, index) => ({ raw, path: `$[${index}]` })),
       PLAIN,
       this.#ingest,
+      ROOT_CONTEXT,
     );
   }
 }

@@ -1,4 +1,5 @@
 import { randomUUID } from 'node:crypto';
+import { type Context, context, ROOT_CONTEXT } from '@opentelemetry/api';
 import { renewalInterval } from '@waybill/shared/domain/lease';
 import { keyIdsOf } from '@waybill/shared/sealing/credential-vault';
 import type { SubscriberSender } from '@waybill/shared/sending/subscriber-sender';
@@ -9,7 +10,10 @@ import { type EventBodies, type StatusEventStore, statusEventId } from '@waybill
 import type { SubscriberRow, SubscriberStore } from '@waybill/shared/stores/subscribers';
 import type { TurnStore } from '@waybill/shared/stores/turns';
 import type { Logger } from '@waybill/shared/telemetry/logger';
-import { attemptDelivery, yieldTurn } from './delivery/attempt.ts';
+import { attemptsInFlight, leaseRenewalFailures } from '@waybill/shared/telemetry/metrics';
+import { type AttemptResult, attemptDelivery, yieldTurn } from './delivery/attempt.ts';
+import { countClaim, countEnd } from './delivery/attempt-metrics.ts';
+import { AttemptTrace } from './delivery/attempt-trace.ts';
 import type { Lane } from './lanes/lane.ts';
 import type { Lanes } from './lanes/lanes.ts';
 import { HOLD_MS, secondThoughts, takeTurns } from './ordering.ts';
@@ -34,10 +38,24 @@ export interface DispatchDeps {
   readonly logger: Logger;
 }
 
+/** A row to be claimed, with the story of the command that named it, if one did. */
+export interface Offered extends Candidate {
+  readonly context?: Context;
+}
+
 interface Taken {
   readonly subscriber: SubscriberRow;
   readonly lane: Lane;
-  readonly rows: readonly Candidate[];
+  readonly rows: readonly Offered[];
+}
+
+/** A row this process holds the lease of. */
+interface Claimed {
+  readonly row: DeliveryRow;
+  readonly item: Taken;
+  readonly trace: AttemptTrace;
+  /** When its event was taken; null if that is gone. */
+  readonly takenAt: Date | null;
 }
 
 /**
@@ -72,6 +90,7 @@ export class Dispatch {
           claimer,
         );
       } catch (error) {
+        leaseRenewalFailures.inc();
         logger.warn({ err: error }, 'leases were not renewed, trying again');
       } finally {
         writing = false;
@@ -81,7 +100,7 @@ export class Dispatch {
   }
 
   /** Offers rows that commands named. Returns once each is claimed and being sent, or left for later. */
-  async offer(rowsBySubscriber: ReadonlyMap<string, readonly Candidate[]>): Promise<void> {
+  async offer(rowsBySubscriber: ReadonlyMap<string, readonly Offered[]>): Promise<void> {
     if (this.#stopping) return;
     const { lanes, subscribers } = this.#deps;
     const ids = [...rowsBySubscriber.keys()];
@@ -152,6 +171,7 @@ export class Dispatch {
     if (ids.length === 0) return;
     const { leases, events, claimer, turns } = this.#deps;
     const bySubscriber = new Map(taken.map((item) => [item.subscriber._id, item]));
+    const commands = new Map(taken.flatMap(({ rows }) => rows.map((row) => [row._id, row.context])));
     const terms = new Map(
       taken.map(({ subscriber: { _id, version, delivery, auth } }) => [
         _id,
@@ -159,6 +179,7 @@ export class Dispatch {
       ]),
     );
     const leaseId = `lse_${randomUUID()}`;
+    const claimBegan = new Date();
     const sent = new Map<string, number>();
     try {
       const { held: claimed, exhausted } = await leases.claim(ids, leaseId, terms, claimer);
@@ -180,10 +201,16 @@ export class Dispatch {
         const item = bySubscriber.get(row.subscriberId);
         if (!item) continue;
         sent.set(row.subscriberId, (sent.get(row.subscriberId) ?? 0) + 1);
+        countClaim(row);
+        const event = bodies.get(statusEventId(row.shipmentId, row.eventVersion));
+        const { subscriber } = item;
+        const command = commands.get(row._id);
+        const trace = new AttemptTrace({ row, subscriber, command, claimBegan, now: this.#deps.clock.now() });
+        const mine = { row, item, trace, takenAt: event?.createdAt ?? null };
         const objection = against?.get(row._id);
         if (objection)
-          this.#track(row, item, () => Promise.resolve(yieldTurn(row, objection, this.#deps.clock.now())));
-        else this.#send(row, item, bodyFor(row, bodies));
+          this.#track(mine, () => Promise.resolve(yieldTurn(row, objection, this.#deps.clock.now())));
+        else this.#send(mine, bodyFor(row, event));
       }
     } finally {
       for (const { lane, subscriber, rows } of taken) {
@@ -210,24 +237,24 @@ export class Dispatch {
     }
   }
 
-  #send(row: DeliveryRow, item: Taken, body: string | null): void {
+  #send(mine: Claimed, body: string | null): void {
     const { sender, clock } = this.#deps;
+    const { row, item, trace } = mine;
     const { subscriber } = item;
     const signal = this.#aborting.signal;
-    this.#track(row, item, () => attemptDelivery({ row, subscriber, body, sender, clock, signal }));
+    const traceHeaders = trace.headers;
+    this.#track(mine, () => attemptDelivery({ row, subscriber, body, traceHeaders, sender, clock, signal }));
   }
 
   /** Follows an attempt to its recorded end, then lets the next rows in. */
-  #track(
-    row: DeliveryRow,
-    { subscriber, lane }: Taken,
-    work: () => ReturnType<typeof attemptDelivery>,
-  ): void {
+  #track({ row, item, trace, takenAt }: Claimed, work: () => Promise<AttemptResult>): void {
+    const { subscriber, lane } = item;
     const { deliveries, settler, lanes, logger } = this.#deps;
     const follow = async (): Promise<void> => {
       try {
-        const { settlement, news } = await work();
-        await settler.settle(settlement, row);
+        const { settlement, news } = await trace.attempt(work);
+        await trace.settle(settlement, () => settler.settle({ ...settlement, span: trace.ids }, row));
+        countEnd(settlement, row, takenAt);
         if (news) await lanes.report(lane, news);
         // Tried again at once: it is fetched as soon as its slot is free.
         if (settlement.retryInMs === 0) lane.leaveWaiting();
@@ -237,12 +264,15 @@ export class Dispatch {
         logger.error({ err: error, deliveryId: row._id }, 'attempt was not recorded, its lease will expire');
       } finally {
         this.#inFlight.delete(row);
+        attemptsInFlight.set(this.#inFlight.size);
         lane.release(1, false);
         this.#refill(lane);
         if (this.#room() === 1) this.#refillAll(lanes.asleep());
       }
     };
-    this.#inFlight.set(row, follow());
+    // What follows from it belongs to other deliveries too, and not to the batch that this one came in.
+    this.#inFlight.set(row, context.with(ROOT_CONTEXT, follow));
+    attemptsInFlight.set(this.#inFlight.size);
   }
 
   /** Another version may have been waiting for this one. It is offered anew: the subscriber may have changed meanwhile. */
@@ -258,20 +288,25 @@ export class Dispatch {
    */
   #refill(lane: Lane, batch = true): void {
     if (this.#stopping || !lane.beginRefill(batch)) return;
-    this.#fetchRows(lane).then(
-      (more) => {
-        lane.endRefill(more);
-        if (!more) return;
-        const heldBack = this.#room() === 0 || lane.retryIn(performance.now()) > 0;
-        if (lane.free > 0 && !heldBack) this.#refill(lane);
-        else if (lane.taken === 0 || heldBack) this.#retryLater(lane);
-      },
-      (error: unknown) => {
-        lane.endRefill(false);
-        const { subscriberId } = lane;
-        this.#deps.logger.warn({ err: error, subscriberId }, 'waiting rows were not fetched, the tick will');
-      },
-    );
+    context
+      .with(ROOT_CONTEXT, () => this.#fetchRows(lane))
+      .then(
+        (more) => {
+          lane.endRefill(more);
+          if (!more) return;
+          const heldBack = this.#room() === 0 || lane.retryIn(performance.now()) > 0;
+          if (lane.free > 0 && !heldBack) this.#refill(lane);
+          else if (lane.taken === 0 || heldBack) this.#retryLater(lane);
+        },
+        (error: unknown) => {
+          lane.endRefill(false);
+          const { subscriberId } = lane;
+          this.#deps.logger.warn(
+            { err: error, subscriberId },
+            'waiting rows were not fetched, the tick will',
+          );
+        },
+      );
   }
 
   /** @returns whether more rows may be waiting. */
@@ -320,12 +355,8 @@ export class Dispatch {
 }
 
 /** The stored bytes of the event, as much of it as this delivery carries; null if they are gone. */
-function bodyFor(
-  { shipmentId, eventVersion, payload }: DeliveryRow,
-  bodies: ReadonlyMap<string, EventBodies>,
-): string | null {
-  const found = bodies.get(statusEventId(shipmentId, eventVersion));
-  return (payload === undefined ? found?.body : found?.reduced?.[payload]) ?? null;
+function bodyFor({ payload }: DeliveryRow, event: EventBodies | undefined): string | null {
+  return (payload === undefined ? event?.body : event?.reduced?.[payload]) ?? null;
 }
 
 function mayReceive({ enabled, quarantine }: SubscriberRow): boolean {

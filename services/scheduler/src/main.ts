@@ -3,6 +3,7 @@ import { parseEnvironment } from '@waybill/shared/config/environment';
 import { startConsumerLoop } from '@waybill/shared/kafka/consumer-loop';
 import { connect } from '@waybill/shared/runtime/connections';
 import { listen } from '@waybill/shared/runtime/health';
+import { refreshing } from '@waybill/shared/runtime/measure';
 import { runService } from '@waybill/shared/runtime/service';
 import { CredentialVault } from '@waybill/shared/sealing/credential-vault';
 import { KeyRing } from '@waybill/shared/sealing/key-ring';
@@ -22,18 +23,20 @@ import { schedulerEnvironment } from './config.ts';
 import { keepDeadLetters } from './fan-out/keep-dead-letters.ts';
 import { onStatusEvents } from './fan-out/on-status-events.ts';
 import { createApi } from './http/app.ts';
+import { measureBacklog } from './measure-backlog.ts';
 import { startCron } from './ticks/cron.ts';
 import { DispatchTick } from './ticks/dispatch-tick.ts';
 import { retentionTick } from './ticks/retention-tick.ts';
 
 /** Most test events under way at once to one origin. */
 const TEST_CONNECTIONS = 4;
+const FAN_OUT_GROUP = 'waybill-scheduler';
 
 runService(async ({ resources, fail }) => {
   const config = parseEnvironment(schedulerEnvironment, process.env);
   const logger = createLogger('scheduler', config.LOG_LEVEL);
   const writes = ['statusEvents', 'deliveryCommands', 'retentionTicks'] as const;
-  const { kafka, codec, producer, database, clock, checks } = await connect(
+  const { kafka, codec, producer, database, clock, probe, checks } = await connect(
     'scheduler',
     config,
     writes,
@@ -69,7 +72,7 @@ runService(async ({ resources, fail }) => {
     codec,
     producer,
     topic: 'statusEvents',
-    groupId: 'waybill-scheduler',
+    groupId: FAN_OUT_GROUP,
     handle: onStatusEvents({
       events,
       subscribers,
@@ -118,6 +121,10 @@ runService(async ({ resources, fail }) => {
     egress: config.WAYBILL_EGRESS_ALLOW,
     jaegerUrl: config.WAYBILL_JAEGER_URL,
     checks: { ...checks, consumption: fanOut.check },
+    refresh: refreshing(
+      measureBacklog({ deliveries, subscribers, lanes, clock, probe, groupId: FAN_OUT_GROUP }),
+      logger,
+    ),
     logger,
   });
   const server = await listen(api, config.HTTP_PORT, config.HTTP_HOST);

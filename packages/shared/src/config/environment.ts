@@ -4,6 +4,7 @@ import { openIssues, wordsOf } from '../contracts/fault-words.ts';
 import { ROLES, type Role } from '../contracts/http-api.ts';
 import { parseEgressPolicy } from '../domain/egress-policy.ts';
 import { leaseFault } from '../domain/lease.ts';
+import { SAMPLER_NAMES } from '../telemetry/trace-names.ts';
 import { engineAccessEnvironment, engineAccessFaults } from './engine-access.ts';
 
 /** Every fault of the environment at once; the process ends with status 78 (EX_CONFIG of sysexits). */
@@ -128,6 +129,16 @@ export const engineEnvironment = {
 export const commonEnvironment = {
   ...engineEnvironment,
   OTEL_EXPORTER_OTLP_ENDPOINT: url.optional().describe('Where traces go; unset: nowhere'),
+  OTEL_TRACES_SAMPLER: z
+    .enum(SAMPLER_NAMES)
+    .default('parentbased_always_on')
+    .describe('Which traces are kept; attempts that were not accepted always are'),
+  OTEL_TRACES_SAMPLER_ARG: z.coerce
+    .number()
+    .min(0)
+    .max(1)
+    .default(1)
+    .describe('The share of traces that the samplers by ratio keep'),
   HTTP_HOST: z
     .string()
     .refine((host) => isIP(host) > 0, 'must be an IP address')

@@ -104,6 +104,11 @@ const delivery = z.strictObject({
     .default('pass')
     .describe('Whether a dead version keeps later ones back (strict)'),
   sequence: z.boolean().default(false).describe('Number its deliveries without a gap: Waybill-Sequence'),
+  propagate: z
+    .array(z.enum(['tracestate', 'baggage']))
+    .max(2)
+    .default([])
+    .describe('What of the trace context it gets besides traceparent: may hold more than ids'),
   conflictMeans: z
     .enum(['retry', 'delivered'])
     .default('retry')

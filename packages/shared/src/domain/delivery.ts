@@ -66,6 +66,7 @@ export interface Attempt {
   keyIds: readonly string[];
   /** What was kept of the response, if the subscriber's terms say so. */
   response?: KeptResponse;
+  /** Of the span that followed the attempt; while there is none, the trace is that of the delivery. */
   traceId: string | null;
   spanId: string | null;
   /** What a worker reported after it had lost the lease. Evidence only: it moved no state. */
@@ -80,6 +81,13 @@ export interface KeptResponse {
   sha256: string;
   /** The first 2 KiB as UTF-8; what is not UTF-8 shows as U+FFFD. */
   text?: string;
+}
+
+/** The story a delivery belongs to, as the headers of W3C Trace Context and Baggage. */
+export interface TraceHeaders {
+  readonly traceparent: string;
+  readonly tracestate?: string;
+  readonly baggage?: string;
 }
 
 export interface LateResult {

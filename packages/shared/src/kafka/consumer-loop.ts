@@ -1,9 +1,13 @@
 import { setTimeout as delay } from 'node:timers/promises';
+import { type Context, context } from '@opentelemetry/api';
 import type { EachBatchPayload, IHeaders, Kafka, KafkaMessage } from 'kafkajs';
 import { DEAD_LETTER_HEADERS, type DeadLetterReason } from '../contracts/dead-letter.ts';
 import { type MessageOf, TOPICS, type TopicName } from '../contracts/topics.ts';
 import type { Logger } from '../telemetry/logger.ts';
+import { consumedMessages, messagesPutAside, processDuration } from '../telemetry/metrics.ts';
+import { fail, inSpan, within } from '../telemetry/spans.ts';
 import type { Codec } from './codec.ts';
+import { type MessageSpan, startBatchSpan, startProcessSpan } from './message-spans.ts';
 import type { Producer, RawMessage } from './producer.ts';
 
 /** The broker's least; a killed member holds its partitions for this long, in milliseconds. */
@@ -15,8 +19,8 @@ const BACK_OFF_MS = { first: 100, most: 5_000 };
 export interface Received<Name extends TopicName> {
   readonly value: MessageOf<Name>;
   readonly offset: string;
-  /** From the message's W3C `traceparent`, if its producer sent one. */
-  readonly traceId: string | null;
+  /** The message's own story, going on from that of its producer: for what is done about this message alone. */
+  readonly context: Context;
 }
 
 /** A batch of one partition, in order, with everything unreadable already put aside. */
@@ -98,7 +102,7 @@ export async function startConsumerLoop<Name extends TopicName>(
     if (!payload.restart && !stopping.signal.aborted) onCrash(payload.error);
   });
 
-  async function takeBatch({ batch }: EachBatchPayload): Promise<void> {
+  async function takeBatch({ batch }: EachBatchPayload, spans: MessageSpan[]): Promise<void> {
     const readable: Received<Name>[] = [];
     const refused: Refusal[] = [];
     for (const { value, offset, headers } of batch.messages) {
@@ -107,8 +111,13 @@ export async function startConsumerLoop<Name extends TopicName>(
         continue;
       }
       const decoded = await codec.decode(topic, value);
-      if (decoded.ok) readable.push({ value: decoded.value, offset, traceId: traceIdOf(headers) });
-      else refused.push({ offset, ...decoded });
+      if (!decoded.ok) {
+        refused.push({ offset, ...decoded });
+        continue;
+      }
+      const span = startProcessSpan(name, batch.partition, { value: decoded.value, offset, headers });
+      spans.push(span);
+      readable.push({ value: decoded.value, offset, context: span.context });
     }
     const { partition } = batch;
     if (readable.length > 0) {
@@ -125,7 +134,32 @@ export async function startConsumerLoop<Name extends TopicName>(
       refused.map((refusal) => putAside(name, partition, refusal, byOffset.get(refusal.offset))),
     );
     for (const refusal of refused) {
+      messagesPutAside.inc({ messaging_destination_name: name, reason: refusal.reason });
       logger.warn({ topic: name, partition, ...refusal, deadLetterTopic }, 'message put aside');
+    }
+  }
+
+  /** One try at a batch, with its spans and its figures. Writes for the whole batch belong to the batch's own span. */
+  async function followBatch(payload: EachBatchPayload): Promise<void> {
+    const { messages, partition } = payload.batch;
+    const labels = { messaging_destination_name: name };
+    const done = processDuration.startTimer(labels);
+    const batchSpan = startBatchSpan(
+      name,
+      partition,
+      messages.map(({ headers }) => headers),
+    );
+    const spans: MessageSpan[] = [];
+    try {
+      const take = (): Promise<void> => inSpan(batchSpan, () => takeBatch(payload, spans));
+      await context.with(within(batchSpan, context.active()), take);
+      consumedMessages.inc(labels, messages.length);
+    } catch (error) {
+      for (const { span } of spans) fail(span, error);
+      throw error;
+    } finally {
+      for (const { span } of spans) span.end();
+      done();
     }
   }
 
@@ -137,7 +171,7 @@ export async function startConsumerLoop<Name extends TopicName>(
     try {
       for (let pause = BACK_OFF_MS.first; ; pause = Math.min(pause * 2, BACK_OFF_MS.most)) {
         try {
-          await takeBatch(payload);
+          await followBatch(payload);
           blocked.delete(batch.partition);
           break;
         } catch (error) {
@@ -177,12 +211,6 @@ export async function startConsumerLoop<Name extends TopicName>(
       await consumer.disconnect();
     },
   };
-}
-
-function traceIdOf(headers: IHeaders | undefined): string | null {
-  const header = headers?.traceparent;
-  const text = Array.isArray(header) ? header.at(-1) : header;
-  return /^[0-9a-f]{2}-([0-9a-f]{32})-/.exec(text?.toString() ?? '')?.[1] ?? null;
 }
 
 function deadLetter(

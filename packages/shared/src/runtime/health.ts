@@ -1,9 +1,14 @@
 import type { Server } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import express, { type Express } from 'express';
-import { register } from 'prom-client';
+import { collectDefaultMetrics, register } from 'prom-client';
 import type { Logger } from '../telemetry/logger.ts';
 import { closeMethods, notFound, problemHandler } from './http-problems.ts';
+import type { Refresh } from './measure.ts';
+import { timeRequests } from './request-metrics.ts';
+
+// Of the process: memory, processor time, event loop, garbage collection.
+collectDefaultMetrics();
 
 const CHECK_TIMEOUT_MS = 2_000;
 const DROP_IDLE_EVERY_MS = 20;
@@ -14,8 +19,13 @@ export type Check = (timeoutMs: number) => Promise<unknown>;
 /**
  * `/healthz` (the process answers), `/readyz` (everything it needs answers, else 503 naming what does not) and
  * `/metrics` (Prometheus). No key is asked for.
+ *
+ * @param refresh measures what has to be asked for, before a scrape is answered.
  */
-export function healthRoutes(checks: Readonly<Record<string, Check>>): Express {
+export function healthRoutes(
+  checks: Readonly<Record<string, Check>>,
+  refresh: Refresh = async () => {},
+): Express {
   const app = express();
   app.disable('x-powered-by');
   app.get('/healthz', (_request, response) => {
@@ -32,15 +42,21 @@ export function healthRoutes(checks: Readonly<Record<string, Check>>): Express {
     });
   });
   app.get('/metrics', async (_request, response) => {
+    await refresh();
     response.type(register.contentType).send(await register.metrics());
   });
   closeMethods(app.router);
+  app.use(timeRequests);
   return app;
 }
 
 /** Those routes alone, for a service that serves nothing else. */
-export function healthApp(checks: Readonly<Record<string, Check>>, logger: Logger): Express {
-  return healthRoutes(checks).use(notFound).use(problemHandler(logger));
+export function healthApp(
+  checks: Readonly<Record<string, Check>>,
+  logger: Logger,
+  refresh?: Refresh,
+): Express {
+  return healthRoutes(checks, refresh).use(notFound).use(problemHandler(logger));
 }
 
 async function faultOf(check: Check): Promise<string | null> {

@@ -1,6 +1,7 @@
 import type { Collection, Db } from 'mongodb';
 import type { ReducedPayload } from '../contracts/cloudevents.ts';
 import type { DeadLetterReason } from '../contracts/dead-letter.ts';
+import type { TraceHeaders } from '../domain/delivery.ts';
 import { insertMissing } from './duplicate-keys.ts';
 
 /** Why a subscriber got no delivery of an event. */
@@ -25,6 +26,8 @@ export interface StatusEventRow {
   /** As `body`, for subscribers that get less. */
   reduced: Record<ReducedPayload, string>;
   origin: 'http' | 'kafka';
+  /** The story it came with or began, for a fan-out that comes late. */
+  traceHeaders?: TraceHeaders;
   createdAt: Date;
   /** While set, fan-out has not happened; the dispatch tick publishes the event again once it has passed. */
   dueAt?: Date;
@@ -36,7 +39,8 @@ export interface StatusEventRow {
   refused?: { at: Date; reason: DeadLetterReason; detail: string };
 }
 
-export type EventBodies = Pick<StatusEventRow, 'body' | 'eventId'> & Partial<Pick<StatusEventRow, 'reduced'>>;
+export type EventBodies = Pick<StatusEventRow, 'body' | 'eventId' | 'createdAt'> &
+  Partial<Pick<StatusEventRow, 'reduced'>>;
 
 /** What was found under an event's (shipment, version) when it was to be stored. */
 export type Stored = 'inserted' | 'same_open' | 'same_done' | 'conflict';
@@ -142,12 +146,13 @@ export class StatusEventStore {
   }
 
   /**
-   * The rendered bodies of events, by row id.
+   * The rendered bodies of events and when they were taken, by row id.
    *
    * @param withReduced whether those for subscribers that get less are wanted too.
    */
   async bodies(ids: readonly string[], withReduced = false): Promise<Map<string, EventBodies>> {
-    const projection = withReduced ? { body: 1, eventId: 1, reduced: 1 } : { body: 1, eventId: 1 };
+    const taken = { body: 1, eventId: 1, createdAt: 1 };
+    const projection = withReduced ? { ...taken, reduced: 1 } : taken;
     const rows = await this.#events
       .find<EventBodies & { _id: string }>({ _id: { $in: ids } }, { projection })
       .toArray();

@@ -177,6 +177,11 @@ export class SubscriberStore {
     return this.#subscribers.find(PRESENT).toArray();
   }
 
+  /** How many wait to be enabled. One small read of all: subscribers are few beside what they get. */
+  countQuarantined(): Promise<number> {
+    return this.#subscribers.countDocuments({ quarantine: { $exists: true }, ...PRESENT });
+  }
+
   async byId(ids: readonly string[]): Promise<Map<string, SubscriberRow>> {
     const rows = await this.#subscribers.find({ _id: { $in: ids }, ...PRESENT }).toArray();
     return new Map(rows.map((row) => [row._id, row]));

@@ -1,9 +1,11 @@
 import type { Turn } from '@waybill/shared/domain/ordering';
+import type { SendResult } from '@waybill/shared/sending/send';
 import type { SubscriberSender } from '@waybill/shared/sending/subscriber-sender';
 import type { DatabaseClock } from '@waybill/shared/stores/database-clock';
 import type { DeliveryRow } from '@waybill/shared/stores/deliveries';
 import type { Settlement } from '@waybill/shared/stores/leases';
 import type { SubscriberRow } from '@waybill/shared/stores/subscribers';
+import { countRequest } from './attempt-metrics.ts';
 import { conclude, type LaneNews } from './conclude.ts';
 import { deliveryHeaders } from './headers.ts';
 
@@ -16,6 +18,8 @@ interface AttemptInput {
   readonly subscriber: SubscriberRow;
   /** What subscribers receive; null if the event is gone. */
   readonly body: string | null;
+  /** That carry the attempt's story on. */
+  readonly traceHeaders: Readonly<Record<string, string>>;
   readonly sender: SubscriberSender;
   readonly clock: DatabaseClock;
   readonly signal: AbortSignal;
@@ -25,27 +29,31 @@ export interface AttemptResult {
   readonly settlement: Settlement;
   /** Null if nothing was learnt about the subscriber. */
   readonly news: LaneNews | null;
+  /** What the request came to; null if none was made. */
+  readonly exchange: SendResult | null;
 }
 
 /** Sends a claimed delivery once and says how it ended. Times are by the database's clock. */
 export async function attemptDelivery(input: AttemptInput): Promise<AttemptResult> {
-  const { row, subscriber, body, sender, clock, signal } = input;
+  const { row, subscriber, body, traceHeaders, sender, clock, signal } = input;
   const { delivery: policy } = subscriber;
   if (body === null) {
     const reason = 'event_missing';
     return notSent(row, { reason, transition: 'bury', closeReason: reason }, clock.now());
   }
-  const result = await sender.send(
+  const beganAt = performance.now();
+  const exchange = await sender.send(
     subscriber,
     {
       id: row._id,
-      headers: deliveryHeaders(row, row.attemptCount),
+      headers: { ...deliveryHeaders(row, row.attemptCount), ...traceHeaders },
       body: Buffer.from(body),
       now: () => clock.now(),
     },
     signal,
   );
-  const { observation, leftAt, endedAt, remoteAddress, usedToken, kept } = result;
+  const { observation, leftAt, endedAt, remoteAddress, usedToken, kept } = exchange;
+  countRequest(beganAt, exchange);
   const { news, ...conclusion } = conclude(observation, row, policy, clock.now(), Math.random(), usedToken);
   return {
     settlement: {
@@ -58,6 +66,7 @@ export async function attemptDelivery(input: AttemptInput): Promise<AttemptResul
       endedAt: notBeforeClaim(row, clock.at(endedAt)),
     },
     news,
+    exchange,
   };
 }
 
@@ -89,7 +98,7 @@ function notSent(
     endedAt: now,
     counts: false,
   } as const;
-  return { settlement: { ...leaseOf(row), ...unsent, ...end }, news: null };
+  return { settlement: { ...leaseOf(row), ...unsent, ...end }, news: null, exchange: null };
 }
 
 function leaseOf(row: DeliveryRow): Pick<Settlement, 'deliveryId' | 'leaseId'> {

@@ -3,6 +3,7 @@ import type { EgressPolicy } from '@waybill/shared/domain/egress-policy';
 import type { Job } from '@waybill/shared/domain/run';
 import { type Check, healthRoutes } from '@waybill/shared/runtime/health';
 import { closeMethods, notFound, problemHandler } from '@waybill/shared/runtime/http-problems';
+import type { Refresh } from '@waybill/shared/runtime/measure';
 import type { CredentialVault } from '@waybill/shared/sealing/credential-vault';
 import type { SubscriberSender } from '@waybill/shared/sending/subscriber-sender';
 import type { DeadLetterStore } from '@waybill/shared/stores/dead-letters';
@@ -38,13 +39,15 @@ interface ApiDeps extends IngestDeps {
   readonly egress: EgressPolicy;
   readonly jaegerUrl: string | undefined;
   readonly checks: Readonly<Record<string, Check>>;
+  /** Measures what `/metrics` shows and has to be asked for. */
+  readonly refresh?: Refresh;
   readonly logger: Logger;
 }
 
 /** The HTTP API. */
 export function createApi(deps: ApiDeps): Express {
   const allow = authentication(deps.apiKeys);
-  const app = healthRoutes(deps.checks);
+  const app = healthRoutes(deps.checks, deps.refresh);
   app.set('query parser', 'simple');
   const serve = (path: string, router: Router) => app.use(path, closeMethods(router));
   serve('/v1/status-events', statusEventRoutes(allow, deps));

@@ -1,3 +1,4 @@
+import { context, trace } from '@opentelemetry/api';
 import {
   CLOUDEVENT_BATCH_MEDIA_TYPE,
   CLOUDEVENT_MEDIA_TYPE,
@@ -9,6 +10,7 @@ import type { IngestResult } from '@waybill/shared/contracts/http-api';
 import { MAX_EVENT_BYTES, MAX_EVENTS_PER_REQUEST } from '@waybill/shared/contracts/status-event';
 import { type Problem, ProblemError, problem } from '@waybill/shared/domain/errors';
 import { sendProblem } from '@waybill/shared/runtime/http-problems';
+import { contextFrom } from '@waybill/shared/telemetry/propagation';
 import { type Request, Router } from 'express';
 import { z } from 'zod';
 import { type Entry, type EntryFormat, type IngestDeps, ingest } from '../events/ingest.ts';
@@ -31,12 +33,18 @@ export function statusEventRoutes(allow: ReturnType<typeof authentication>, deps
     const type = mediaType(request);
     const format = formatOf(type);
     refuseBinaryMode(request);
-    const results = await ingest(entriesOf(jsonBody(request), type), format, deps);
+    const results = await ingest(entriesOf(jsonBody(request), type), format, deps, storyOf(request));
     const failure = failureOf(results);
     if (failure) sendProblem(response, failure, { results });
     else response.status(202).json({ results });
   });
   return router;
+}
+
+/** That of the server span where one is made, else what the request says. */
+function storyOf({ headers }: Request) {
+  const active = context.active();
+  return trace.getSpan(active) ? active : contextFrom(headers);
 }
 
 function formatOf(type: string): EntryFormat {
