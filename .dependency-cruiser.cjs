@@ -41,7 +41,8 @@ module.exports = {
     },
     {
       name: 'undici-behind-sending',
-      comment: 'Every request to a subscriber goes through the egress guard; the registry is one of our engines.',
+      comment:
+        'Every request to a subscriber goes through the egress guard; the registry is one of our engines.',
       severity: 'error',
       from: { path: '^(packages|services)/', pathNot: [`${shared}/(sending|kafka)/`, '\\.test\\.ts$'] },
       to: { path: 'node_modules/undici/' },

@@ -56,7 +56,7 @@ export async function runDemo(options: DemoOptions): Promise<boolean> {
     received: async () => received,
   }));
   const scene: Scene = { api, subscribers: listeners, events, show: progress.show, signal };
-  const good = await tell(scene, print, progress.clear);
+  const good = await tell(scene, print, () => progress.clear());
   if (once || !good) return good;
 
   print(invitation(api, await readRecord(scene), subscribers, stack.ready.jaeger));

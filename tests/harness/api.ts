@@ -96,11 +96,11 @@ export type ApiKeys = Readonly<Record<'ingest' | 'operator' | 'admin', string>>;
 
 export class Api {
   readonly base: string;
-  readonly #keys: ApiKeys;
+  readonly keys: ApiKeys;
 
   constructor(base: string, keys: ApiKeys) {
     this.base = base;
-    this.#keys = keys;
+    this.keys = keys;
   }
 
   /** Any call, with any status; `body` that is a string is sent as it is. */
@@ -114,7 +114,7 @@ export class Api {
     const reply = await fetch(new URL(path, this.base), {
       method,
       headers: {
-        authorization: `Bearer ${this.#keys[role]}`,
+        authorization: `Bearer ${this.keys[role]}`,
         'content-type': 'application/json',
         ...headers,
       },

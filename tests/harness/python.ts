@@ -41,32 +41,41 @@ export async function findPython(): Promise<Python | null> {
 }
 
 /** Gets what the scripts need: from pip the first time, then from the cache. */
-export async function prepareScripts(
+export async function prepareScripts(python: Python, { folder, ...what }: Scripts): Promise<RunScript> {
+  const libraries = await pythonLibraries(python, { ...what, megabytes: 20, directory: folder });
+  return (script, args, input) => run(python.command, libraries, new URL(script, folder), args, input);
+}
+
+/**
+ * What the `requirements.txt` in a directory pins: from pip the first time, then from the cache.
+ *
+ * @returns the directory to put on `PYTHONPATH`.
+ */
+export async function pythonLibraries(
   { command, tag }: Python,
-  { name, title, folder }: Scripts,
-): Promise<RunScript> {
+  { name, title, megabytes, directory }: { name: string; title: string; megabytes: number; directory: URL },
+): Promise<string> {
   const { env } = process;
-  const requirements = fileURLToPath(new URL('requirements.txt', folder));
+  const requirements = fileURLToPath(new URL('requirements.txt', directory));
   const pins = createHash('sha256')
     .update(await readFile(requirements))
     .digest('hex')
     .slice(0, 12);
-  const libraries = await installed(
+  return await installed(
     cacheDirectory(env),
     {
       name: `${name}-${tag}-${pins}`,
       title,
-      megabytes: 20,
-      fill: async (directory) => {
+      megabytes,
+      fill: async (into) => {
         const options = ['--quiet', '--disable-pip-version-check', '--no-deps', '--only-binary=:all:'];
-        const args = ['-m', 'pip', 'install', ...options, '--target', directory, '-r', requirements];
+        const args = ['-m', 'pip', 'install', ...options, '--target', into, '-r', requirements];
         await runCommand(command, args, { env, timeoutMs: INSTALL_MS });
       },
     },
     () => {},
     AbortSignal.timeout(INSTALL_MS),
   );
-  return (script, args, input) => run(command, libraries, new URL(script, folder), args, input);
 }
 
 async function run(

@@ -97,7 +97,7 @@ export class Scheduler {
   /** `POST /v1/status-events`, behind HTTP. */
   post(events: readonly StatusEvent[]): ReturnType<typeof ingest> {
     return ingest(
-      events.map((raw, index) => ({ raw, path: `$[${index}]` })),
+      events.map((raw, index) => ({ raw, path: `$[${index}]`, textFaults: [] })),
       PLAIN,
       this.#ingest,
       ROOT_CONTEXT,

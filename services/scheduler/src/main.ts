@@ -9,6 +9,7 @@ import { CredentialVault } from '@waybill/shared/sealing/credential-vault';
 import { KeyRing } from '@waybill/shared/sealing/key-ring';
 import { createSender } from '@waybill/shared/sending/send';
 import { SubscriberSender } from '@waybill/shared/sending/subscriber-sender';
+import { AuditLogStore } from '@waybill/shared/stores/audit-log';
 import { ChainStore } from '@waybill/shared/stores/chains';
 import { DeadLetterStore } from '@waybill/shared/stores/dead-letters';
 import { DeliveryStore } from '@waybill/shared/stores/deliveries';
@@ -103,6 +104,8 @@ runService(async ({ resources, fail }) => {
   });
   const sender = new SubscriberSender(plainSender, vault);
   resources.add('sender', () => sender.close());
+  // The process has their digests; a crash report or an inspector shall not show them.
+  delete process.env.WAYBILL_API_KEYS;
 
   const api = createApi({
     events,
@@ -111,6 +114,7 @@ runService(async ({ resources, fail }) => {
     deadLetters,
     lanes,
     runs,
+    auditLog: new AuditLogStore(database.db),
     producer,
     clock,
     namingKey,
@@ -118,6 +122,7 @@ runService(async ({ resources, fail }) => {
     sender,
     ticks: { dispatch: (slot) => dispatch.run(slot), retention },
     apiKeys: config.WAYBILL_API_KEYS,
+    requestsPerSecond: config.WAYBILL_API_RATE_PER_SECOND,
     egress: config.WAYBILL_EGRESS_ALLOW,
     jaegerUrl: config.WAYBILL_JAEGER_URL,
     checks: { ...checks, consumption: fanOut.check },

@@ -1,3 +1,4 @@
+import { createHash } from 'node:crypto';
 import { isIP } from 'node:net';
 import { z } from 'zod';
 import { openIssues, wordsOf } from '../contracts/fault-words.ts';
@@ -21,10 +22,17 @@ export class ConfigurationError extends Error {
   }
 }
 
+/** An API key as it is held: its secret is not kept, only compared by digest. */
 export interface ApiKey {
+  /** For the record of who did what. */
   readonly name: string;
   readonly role: Role;
-  readonly secret: string;
+  /** SHA-256 of the secret. A plain hash is enough for what is random and long; it is no password. */
+  readonly digest: Buffer;
+}
+
+export function digestOfSecret(secret: string): Buffer {
+  return createHash('sha256').update(secret).digest();
 }
 
 const list = (text: string) =>
@@ -57,9 +65,12 @@ const MIN_SECRET_LENGTH = 16;
 const apiKeys = z.string().transform((text, context): ApiKey[] => {
   const items = list(text);
   if (items.length === 0) context.addIssue({ code: 'custom', message: 'must hold at least one entry' });
+  const roleOf = new Map<string, string>();
+  const nameOf = new Map<string, string>();
   return items.flatMap((entry, index) => {
     const [name = '', role = '', ...rest] = entry.split(':');
     const secret = rest.join(':');
+    const digest = digestOfSecret(secret);
     const fault =
       name === ''
         ? 'has no name'
@@ -67,8 +78,16 @@ const apiKeys = z.string().transform((text, context): ApiKey[] => {
           ? `has no role of ${ROLES.join(', ')}`
           : secret.length < MIN_SECRET_LENGTH
             ? `needs a secret of at least ${MIN_SECRET_LENGTH} characters`
-            : null;
-    if (!fault) return [{ name, role: role as Role, secret }];
+            : (roleOf.get(name) ?? role) !== role
+              ? 'has a name that an earlier entry has with another role'
+              : nameOf.has(digest.toString('hex'))
+                ? 'has a secret that an earlier entry has'
+                : null;
+    if (!fault) {
+      roleOf.set(name, role);
+      nameOf.set(digest.toString('hex'), name);
+      return [{ name, role: role as Role, digest }];
+    }
     context.addIssue({ code: 'custom', message: `entry ${index + 1} must be name:role:secret and ${fault}` });
     return [];
   });

@@ -4,4 +4,7 @@ import { z } from 'zod';
 export const httpUrl = z
   .url({ protocol: /^https?$/ })
   .max(2048)
-  .refine((url) => !/[\p{Cc}\s]/u.test(url), 'must have no white space or control characters');
+  .refine(
+    (url) => url.isWellFormed() && !/[\p{Cc}\s]/u.test(url),
+    'must have no white space, control characters or lone surrogates',
+  );

@@ -4,7 +4,7 @@ import { authPolicy, headersOf } from './auth/auth-policy.ts';
 import { PAYLOAD_MODES } from './cloudevents.ts';
 import { headerName, headerValue, isReservedHeader, RESERVED_HEADER_FAULT } from './http-header.ts';
 import { httpUrl } from './http-url.ts';
-import { identifier } from './status-event.ts';
+import { identifier, text } from './status-event.ts';
 import { wholeRecord } from './whole-record.ts';
 
 /** Shortest and longest timeout a subscriber may ask for, in milliseconds: the whole exchange, body included. */
@@ -121,8 +121,8 @@ export const subscriberInput = z
     url: httpUrl,
     filter: z
       .strictObject({
-        statuses: z.array(z.string().min(1).max(64)).max(64).optional(),
-        attributes: wholeRecord(identifier(128), z.array(z.string().max(1024)).max(256)).optional(),
+        statuses: z.array(text(64).min(1)).max(64).optional(),
+        attributes: wholeRecord(identifier(128), z.array(text(1024)).max(256)).optional(),
       })
       .default({}),
     delivery: delivery.default(() => delivery.parse({})),

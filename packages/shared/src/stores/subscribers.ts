@@ -145,21 +145,29 @@ export class SubscriberStore {
     return this.#subscribers.findOne({ _id: id, ...PRESENT });
   }
 
-  /** The row stays, its secrets do not. */
-  async delete(id: string, by: string): Promise<boolean> {
-    const { modifiedCount } = await this.#subscribers.updateOne({ _id: id, ...PRESENT }, [
-      {
-        $set: {
-          deletedAt: '$$NOW',
-          enabled: false,
-          auth: { $literal: { type: 'none' } },
-          version: { $add: ['$version', 1] },
-          updatedAt: '$$NOW',
-          updatedBy: { $literal: by },
+  /**
+   * The row stays, its secrets do not.
+   *
+   * @returns its last version, which says that it is gone; null if there was no such subscriber.
+   */
+  async delete(id: string, by: string): Promise<number | null> {
+    const row = await this.#subscribers.findOneAndUpdate(
+      { _id: id, ...PRESENT },
+      [
+        {
+          $set: {
+            deletedAt: '$$NOW',
+            enabled: false,
+            auth: { $literal: { type: 'none' } },
+            version: { $add: ['$version', 1] },
+            updatedAt: '$$NOW',
+            updatedBy: { $literal: by },
+          },
         },
-      },
-    ]);
-    return modifiedCount === 1;
+      ],
+      { returnDocument: 'after', projection: { version: 1 } },
+    );
+    return row?.version ?? null;
   }
 
   /** By id, ascending. The cursor is the last id of the page before. */

@@ -1,6 +1,7 @@
 import { type Context, ROOT_CONTEXT, type Span, SpanStatusCode } from '@opentelemetry/api';
 import type { IngestResult } from '@waybill/shared/contracts/http-api';
 import { MAX_EVENT_BYTES, type StatusEvent, statusEvent } from '@waybill/shared/contracts/status-event';
+import type { JsonFault } from '@waybill/shared/contracts/strict-json';
 import { problem } from '@waybill/shared/domain/errors';
 import type { Producer } from '@waybill/shared/kafka/producer';
 import type { DatabaseClock } from '@waybill/shared/stores/database-clock';
@@ -26,6 +27,8 @@ export interface IngestDeps {
 export interface Entry {
   readonly raw: unknown;
   readonly path: string;
+  /** What its text says that cannot be kept, by paths below it. */
+  readonly textFaults: readonly JsonFault[];
 }
 
 /** How entries are written: a plain event or a CloudEvent. */
@@ -100,7 +103,7 @@ async function storeAndPublish(
 }
 
 function readEntry(
-  { raw, path }: Entry,
+  { raw, path, textFaults }: Entry,
   { schema, locate, contradictions }: EntryFormat,
   namingKey: Buffer,
   now: Date,
@@ -108,7 +111,7 @@ function readEntry(
 ): Valid | IngestResult {
   const opened = schema.safeParse(raw);
   const parsed = opened.success ? statusEvent.safeParse(opened.data) : opened;
-  const faults = contradictions(raw).map((fault) => ({
+  const faults = [...textFaults, ...contradictions(raw)].map((fault) => ({
     path: pathBelow(path, fault.path),
     message: fault.message,
   }));

@@ -1,11 +1,13 @@
 import { randomBytes } from 'node:crypto';
 import { EVENT_CONTENT_TYPE, renderTestCloudEvent } from '@waybill/shared/contracts/cloudevents';
+import type { testAnswer } from '@waybill/shared/contracts/http-answers';
 import { adviceFor } from '@waybill/shared/domain/advice';
 import { judge } from '@waybill/shared/domain/outcome';
 import { keyIdsOf } from '@waybill/shared/sealing/credential-vault';
 import type { SubscriberSender } from '@waybill/shared/sending/subscriber-sender';
 import type { DatabaseClock } from '@waybill/shared/stores/database-clock';
 import type { SubscriberRow } from '@waybill/shared/stores/subscribers';
+import type { z } from 'zod';
 
 interface TryOutDeps {
   readonly sender: SubscriberSender;
@@ -16,7 +18,10 @@ interface TryOutDeps {
  * Sends one test event on the subscriber's terms, as a delivery would be sent, and says what came of it. No delivery is
  * made and none is held back or let go by it; a subscriber that is disabled or in quarantine can be tried as well.
  */
-export async function tryOut(subscriber: SubscriberRow, { sender, clock }: TryOutDeps): Promise<object> {
+export async function tryOut(
+  subscriber: SubscriberRow,
+  { sender, clock }: TryOutDeps,
+): Promise<z.output<typeof testAnswer>> {
   const id = `test_${randomBytes(24).toString('base64url')}`;
   const sentAt = clock.now();
   const began = performance.now();

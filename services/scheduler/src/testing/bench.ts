@@ -1,4 +1,6 @@
 import { randomBytes } from 'node:crypto';
+import { digestOfSecret } from '@waybill/shared/config/environment';
+import { problemAnswer } from '@waybill/shared/contracts/http-answers';
 import type { IngestResult } from '@waybill/shared/contracts/http-api';
 import type { StatusEvent } from '@waybill/shared/contracts/status-event';
 import { parseEgressPolicy } from '@waybill/shared/domain/egress-policy';
@@ -11,6 +13,7 @@ import { CredentialVault } from '@waybill/shared/sealing/credential-vault';
 import { KeyRing } from '@waybill/shared/sealing/key-ring';
 import { createSender } from '@waybill/shared/sending/send';
 import { SubscriberSender } from '@waybill/shared/sending/subscriber-sender';
+import { AuditLogStore } from '@waybill/shared/stores/audit-log';
 import { ChainStore } from '@waybill/shared/stores/chains';
 import { DeadLetterStore } from '@waybill/shared/stores/dead-letters';
 import { DeliveryStore } from '@waybill/shared/stores/deliveries';
@@ -22,7 +25,10 @@ import { SubscriberStore } from '@waybill/shared/stores/subscribers';
 import { createLogger } from '@waybill/shared/telemetry/logger';
 import { type OwnDatabase, ownDatabase } from '@waybill/shared/testing/database';
 import { openTopics, type Topics } from '@waybill/shared/testing/topics';
+import { z } from 'zod';
 import { createApi } from '../http/app.ts';
+import { problemsOf } from '../http/openapi.ts';
+import { ROUTES } from '../http/routes.ts';
 import { DispatchTick } from '../ticks/dispatch-tick.ts';
 import { retentionTick } from '../ticks/retention-tick.ts';
 
@@ -81,6 +87,7 @@ export class Bench implements AsyncDisposable {
   readonly vault = new CredentialVault(new KeyRing([{ kid: 'test', key: randomBytes(32) }]));
   /** What may be called besides public https. Port 9 is nobody's. */
   egress = parseEgressPolicy('127.0.0.1:9');
+  readonly auditLog: AuditLogStore;
   readonly #resources: Resources;
 
   constructor(parts: Pick<Bench, 'database' | 'topics' | 'connections' | 'namingKey'>, resources: Resources) {
@@ -97,6 +104,7 @@ export class Bench implements AsyncDisposable {
     this.deadLetters = new DeadLetterStore(db);
     this.lanes = new LaneStore(db);
     this.runs = new RunStore(db);
+    this.auditLog = new AuditLogStore(db);
   }
 
   /** A dispatch tick as one instance has it. */
@@ -117,8 +125,8 @@ export class Bench implements AsyncDisposable {
   }
 
   /** Serves the API. @returns how to call it, as admin unless told otherwise. */
-  async serve(producer: Producer = this.connections.producer) {
-    const { events, subscribers, deliveries, deadLetters, lanes, runs, namingKey } = this;
+  async serve(producer: Producer = this.connections.producer, requestsPerSecond = 1_000) {
+    const { events, subscribers, deliveries, deadLetters, lanes, runs, auditLog, namingKey } = this;
     const { clock, checks } = this.connections;
     const dispatch = this.dispatchTick('api', producer);
     const sender = createSender({ policy: this.egress, userAgent: 'Waybill/test', connectionsPerOrigin: 4 });
@@ -130,6 +138,7 @@ export class Bench implements AsyncDisposable {
       deadLetters,
       lanes,
       runs,
+      auditLog,
       producer,
       clock,
       namingKey,
@@ -140,10 +149,11 @@ export class Bench implements AsyncDisposable {
       apiKeys: Object.entries(KEYS).map(([role, secret]) => ({
         name: `${role}-name`,
         role: role as keyof typeof KEYS,
-        secret,
+        digest: digestOfSecret(secret),
       })),
       vault: this.vault,
       sender: new SubscriberSender(sender, this.vault),
+      requestsPerSecond,
       egress: this.egress,
       jaegerUrl: 'http://jaeger.example/',
       checks,
@@ -166,14 +176,11 @@ export class Bench implements AsyncDisposable {
           : { body: typeof body === 'string' || Buffer.isBuffer(body) ? body : JSON.stringify(body) }),
       });
       const text = await reply.text();
-      return {
-        status: reply.status,
-        headers: reply.headers,
-        // A HEAD has the type and not the text.
-        body: (text !== '' && /json/.test(reply.headers.get('content-type') ?? '')
-          ? JSON.parse(text)
-          : { text }) as Body,
-      };
+      // A HEAD has the type and not the text.
+      const isJson = text !== '' && /json/.test(reply.headers.get('content-type') ?? '');
+      const read: unknown = isJson ? JSON.parse(text) : { text };
+      if (isJson) mustBeDocumented(method, path, reply.status, read);
+      return { status: reply.status, headers: reply.headers, body: read as Body };
     };
   }
 
@@ -199,6 +206,21 @@ export async function openBench(engines: Engines): Promise<Bench> {
   const namingKey = await loadNamingKey(database.db);
   const topics = await openTopics(engines.KAFKA_BROKERS);
   return new Bench({ database, topics, connections, namingKey }, resources);
+}
+
+/** Every answer that a test gets is one that the table of routes declares, with no field more. */
+function mustBeDocumented(method: string, path: string, status: number, body: unknown): void {
+  const { pathname } = new URL(path, 'http://localhost');
+  const route = ROUTES.find(
+    (candidate) =>
+      candidate.method === method.toLowerCase() &&
+      new RegExp(`^${candidate.path.replaceAll(/\{\w+\}/g, '[^/]+')}$`).test(pathname),
+  );
+  if (!route) return;
+  const codes = problemsOf(route).get(status);
+  const schema = codes ? problemAnswer.loose().extend({ code: z.enum(codes) }) : route.answers[status];
+  if (!schema) throw new Error(`${method} ${path} is not documented to answer ${status}`);
+  schema.parse(body);
 }
 
 /** An event of a shipment that no other test knows. */
