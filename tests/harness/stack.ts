@@ -20,6 +20,8 @@ export interface TestStackOptions {
   readonly dispatchers?: number;
   /** Lets tests make MongoDB fail on purpose. */
   readonly failPoints?: boolean;
+  /** Where services' logs are kept (`logs` below it); without it they go with the stack. */
+  readonly dataDir?: string;
   /** Where services send traces. */
   readonly jaeger?: Jaeger | null;
   /** Added to the environment of every service. */
@@ -77,7 +79,7 @@ export interface TestStack extends AsyncDisposable {
 const CLOSED = ['delivered', 'dead', 'superseded', 'cancelled'];
 
 export async function startTestStack(options: TestStackOptions = {}): Promise<TestStack> {
-  const { schedulers = 1, dispatchers = 1, failPoints = false, jaeger = null, env = {} } = options;
+  const { schedulers = 1, dispatchers = 1, failPoints = false, jaeger = null, dataDir, env = {} } = options;
   await using undo = new AsyncDisposableStack();
   const engines = await startEngines({ env: {}, failPoints, progress });
   undo.defer(() => engines.stop());
@@ -94,6 +96,7 @@ export async function startTestStack(options: TestStackOptions = {}): Promise<Te
       ...env,
     },
     counts: { scheduler: schedulers, dispatcher: dispatchers },
+    dataDir,
     progress: (line) => {
       said.push(line);
       progress(line);

@@ -14,6 +14,8 @@ export const PROBLEMS = {
   conflict: { status: 409, title: 'Another content is stored under the same shipment and version' },
   not_replayable: { status: 409, title: 'Only a delivered, dead or cancelled delivery can be replayed' },
   not_reprocessable: { status: 409, title: 'Only what came from a topic can be sent again' },
+  not_rotatable: { status: 409, title: 'Only a signing secret can be rotated' },
+  changed_meanwhile: { status: 409, title: 'Somebody else changed it at the same time; try again' },
   already_done: { status: 409, title: 'That was done already' },
   too_large: { status: 413, title: 'The content is too large' },
   unsupported_media_type: { status: 415, title: 'This content type is not understood' },
@@ -21,6 +23,7 @@ export const PROBLEMS = {
   rate_limited: { status: 429, title: 'This key calls too often; try again later' },
   headers_too_large: { status: 431, title: 'The header is too large' },
   internal: { status: 500, title: 'Something went wrong on our side' },
+  secret_unavailable: { status: 503, title: 'A stored secret cannot be opened' },
   unavailable: { status: 503, title: 'A service that is needed does not answer; try again' },
 } as const satisfies Record<string, { status: number; title: string }>;
 
