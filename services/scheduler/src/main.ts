@@ -21,6 +21,7 @@ import { SubscriberStore } from '@waybill/shared/stores/subscribers';
 import { createLogger } from '@waybill/shared/telemetry/logger';
 import { tombstones } from '@waybill/shared/telemetry/metrics';
 import { schedulerEnvironment } from './config.ts';
+import { watchAbandonedTransactions } from './end-abandoned-transactions.ts';
 import { keepDeadLetters } from './fan-out/keep-dead-letters.ts';
 import { onStatusEvents } from './fan-out/on-status-events.ts';
 import { createApi } from './http/app.ts';
@@ -68,6 +69,7 @@ runService(async ({ resources, fail }) => {
   });
   const retention = retentionTick({ runs, producer, clock, worker });
 
+  resources.add('watch of transactions', watchAbandonedTransactions(database, logger));
   const fanOut = await startConsumerLoop({
     kafka,
     codec,
