@@ -10,7 +10,7 @@ const OF_SCHEDULER = [
   'waybill_events_ingested_total{origin="http",result="duplicate"} 1',
   'waybill_fanned_out_deliveries_total 2',
   'waybill_oldest_due_seconds 0',
-  'http_server_request_duration_seconds_count{http_request_method="POST",http_route="/v1/status-events/",http_response_status_code="202"} 1',
+  'http_server_request_duration_seconds_count{http_request_method="POST",http_route="/v1/status-events",http_response_status_code="202"} 1',
   'messaging_client_sent_messages_total{messaging_destination_name="shipment.status-events"} 2',
   'waybill_consumer_lag_messages{messaging_destination_name="shipment.status-events",messaging_consumer_group_name="waybill-scheduler"} 0',
   'waybill_tick_limit_rows{job="dispatch"} 6000',

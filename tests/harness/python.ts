@@ -41,22 +41,25 @@ export async function findPython(): Promise<Python | null> {
 }
 
 /** Gets what the scripts need: from pip the first time, then from the cache. */
-export async function prepareScripts(python: Python, { folder, ...what }: Scripts): Promise<RunScript> {
-  const libraries = await pythonLibraries(python, { ...what, megabytes: 20, directory: folder });
-  return (script, args, input) => run(python.command, libraries, new URL(script, folder), args, input);
+export async function prepareScripts(python: Python, scripts: Scripts): Promise<RunScript> {
+  const libraries = await pythonLibraries(python, scripts, 20);
+  return (script, args, input) =>
+    run(python.command, libraries, new URL(script, scripts.folder), args, input);
 }
 
 /**
- * What the `requirements.txt` in a directory pins: from pip the first time, then from the cache.
+ * What the `requirements.txt` of a folder pins: from pip the first time, then from the cache.
  *
+ * @param megabytes about how much that is, for who waits for it.
  * @returns the directory to put on `PYTHONPATH`.
  */
 export async function pythonLibraries(
   { command, tag }: Python,
-  { name, title, megabytes, directory }: { name: string; title: string; megabytes: number; directory: URL },
+  { name, title, folder }: Scripts,
+  megabytes: number,
 ): Promise<string> {
   const { env } = process;
-  const requirements = fileURLToPath(new URL('requirements.txt', directory));
+  const requirements = fileURLToPath(new URL('requirements.txt', folder));
   const pins = createHash('sha256')
     .update(await readFile(requirements))
     .digest('hex')
@@ -67,9 +70,9 @@ export async function pythonLibraries(
       name: `${name}-${tag}-${pins}`,
       title,
       megabytes,
-      fill: async (into) => {
+      fill: async (directory) => {
         const options = ['--quiet', '--disable-pip-version-check', '--no-deps', '--only-binary=:all:'];
-        const args = ['-m', 'pip', 'install', ...options, '--target', into, '-r', requirements];
+        const args = ['-m', 'pip', 'install', ...options, '--target', directory, '-r', requirements];
         await runCommand(command, args, { env, timeoutMs: INSTALL_MS });
       },
     },

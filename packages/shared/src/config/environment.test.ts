@@ -38,6 +38,8 @@ describe('the environment', () => {
       MONGODB_URI: NEEDED.MONGODB_URI,
       SCHEMA_REGISTRY_URL: NEEDED.SCHEMA_REGISTRY_URL,
       KAFKA_SSL: 'false',
+      OTEL_TRACES_SAMPLER: 'parentbased_always_on',
+      OTEL_TRACES_SAMPLER_ARG: 1,
       HTTP_HOST: '0.0.0.0',
       HTTP_PORT: 0,
       LEASE_MS: 30_000,

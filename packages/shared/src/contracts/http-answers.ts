@@ -94,7 +94,7 @@ const transitionRecord = z.strictObject({
   at: instant,
   from: z.enum(DELIVERY_STATES).nullable(),
   to: z.enum(DELIVERY_STATES),
-  cause: z.string().describe('`run:<id>`, `lease:<id>` or `operator:<key name>`'),
+  cause: z.string().describe('`run:<id>`, `lease:<id>`, `claim:<id>`, `ordering` or `operator:<key name>`'),
   reason: z.string().nullable(),
 });
 
@@ -153,7 +153,6 @@ const subscriberFields = {
     payload: z.enum(PAYLOAD_MODES),
     headers: z.record(z.string(), z.string()),
     keepResponse: z.enum(['off', 'hash', 'text']),
-    propagate: z.array(z.enum(['tracestate', 'baggage'])),
     maxAttempts: z.int(),
     backoff: backoffAnswer.optional(),
     maxElapsedMs: z.int(),
@@ -163,6 +162,7 @@ const subscriberFields = {
     onDead: z.enum(['block', 'pass']),
     sequence: z.boolean(),
     conflictMeans: z.enum(['retry', 'delivered']),
+    propagate: z.array(z.enum(['tracestate', 'baggage'])).optional(),
   }),
   auth: authAnswer,
   enabled: z.boolean(),

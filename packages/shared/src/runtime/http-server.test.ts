@@ -66,6 +66,18 @@ describe('a request that does not come as far as a route', () => {
     expect(body).not.toMatch(/node:|Error:|\\n/);
   });
 
+  it('is answered as any other whatever it expects', async () => {
+    const answer = await said(
+      'POST /refused HTTP/1.1',
+      'Host: x',
+      'Expect: wonders',
+      'Connection: close',
+      '',
+      '',
+    );
+    expect(answer).toMatch(/^HTTP\/1\.1 401 /);
+  });
+
   it('gets no second answer when it was answered already', async () => {
     const answer = await said('POST /refused HTTP/1.1', 'Host: x', 'Content-Length: 10', '', 'half');
     expect(answer.match(/HTTP\/1\.1/g)).toHaveLength(1);

@@ -33,6 +33,8 @@ export function createLimitedServer(handle: RequestListener, limits: ServerLimit
     },
     handle,
   );
+  // Whatever else a client expects is answered as if it did not: 417 helps nobody.
+  server.on('checkExpectation', handle);
   const responses = new WeakMap<Duplex, ServerResponse>();
   server.on('request', ({ socket }, response) => responses.set(socket, response));
   server.on('clientError', (error: NodeJS.ErrnoException, socket) => {

@@ -7,10 +7,15 @@ export const timeRequests: RequestHandler = (request, response, next) => {
   response.once('finish', () => {
     const labels = {
       http_request_method: request.method,
-      http_route: request.route ? `${request.baseUrl}${request.route.path}` : 'none',
+      http_route: request.route ? patternOf(`${request.baseUrl}${request.route.path}`) : 'none',
       http_response_status_code: String(response.statusCode),
     };
     httpServerDuration.observe(labels, (performance.now() - began) / 1000);
   });
   next();
 };
+
+/** The same whether a route stands in a router of its own or not. */
+function patternOf(path: string): string {
+  return path.length > 1 ? path.replace(/\/$/, '') : path;
+}

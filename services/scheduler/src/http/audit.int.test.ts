@@ -103,6 +103,15 @@ describe('a change', () => {
     ]);
   });
 
+  it('that cannot be recorded is not made', async () => {
+    const { db } = bench.database;
+    await db.command({ collMod: 'audit_log', validator: { never: { $exists: true } } });
+    const refused = await call('PUT', '/v1/subscribers/unrecorded', { url: URL });
+    await db.command({ collMod: 'audit_log', validator: {} });
+    expect([refused.status, refused.body.code]).toEqual([500, 'internal']);
+    expect((await call('GET', '/v1/subscribers/unrecorded')).status).toBe(404);
+  });
+
   it('is recorded before it is made: what ended in between is seen', async () => {
     const now = bench.connections.clock.now();
     const intent = { action: 'putSubscriber', target: 'subscribers/lost', parameters: {} };

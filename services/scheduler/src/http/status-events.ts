@@ -1,5 +1,5 @@
 import type { IncomingHttpHeaders } from 'node:http';
-import { context, trace } from '@opentelemetry/api';
+import { type Context, context, trace } from '@opentelemetry/api';
 import {
   CLOUDEVENT_BATCH_MEDIA_TYPE,
   CLOUDEVENT_MEDIA_TYPE,
@@ -66,7 +66,7 @@ export const statusEventRoutes = [
 ];
 
 /** That of the server span where one is made, else what the request says. */
-function storyOf(headers: IncomingHttpHeaders) {
+function storyOf(headers: IncomingHttpHeaders): Context {
   const active = context.active();
   return trace.getSpan(active) ? active : contextFrom(headers);
 }
