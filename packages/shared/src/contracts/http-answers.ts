@@ -153,7 +153,6 @@ const subscriberFields = {
     payload: z.enum(PAYLOAD_MODES),
     headers: z.record(z.string(), z.string()),
     keepResponse: z.enum(['off', 'hash', 'text']),
-    propagate: z.array(z.enum(['tracestate', 'baggage'])),
     maxAttempts: z.int(),
     backoff: backoffAnswer.optional(),
     maxElapsedMs: z.int(),
