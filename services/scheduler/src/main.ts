@@ -17,9 +17,10 @@ import { schedulerEnvironment } from './config.ts';
 import { keepDeadLetters } from './fan-out/keep-dead-letters.ts';
 import { onStatusEvents } from './fan-out/on-status-events.ts';
 import { createApi } from './http/app.ts';
+import { runView } from './http/runs.ts';
+import { retentionParts } from './retention/parts.ts';
 import { startCron } from './ticks/cron.ts';
 import { DispatchTick } from './ticks/dispatch-tick.ts';
-import { retentionTick } from './ticks/retention-tick.ts';
 
 runService(async ({ resources, fail }) => {
   const config = parseEnvironment(schedulerEnvironment, process.env);
@@ -52,7 +53,11 @@ runService(async ({ resources, fail }) => {
     worker,
     visibilityMs,
   });
-  const retention = retentionTick({ runs, producer, clock, worker });
+  const retention = retentionParts({
+    ...{ db: database.db, namingKey, producer, clock, worker, logger },
+    wallClock: () => new Date(),
+  });
+  const { deletedEvents } = retention;
 
   const fanOut = await startConsumerLoop({
     kafka,
@@ -60,7 +65,9 @@ runService(async ({ resources, fail }) => {
     producer,
     topic: 'statusEvents',
     groupId: 'waybill-scheduler',
-    handle: onStatusEvents({ events, subscribers, deliveries, producer, clock, namingKey, visibilityMs }),
+    handle: onStatusEvents({
+      ...{ events, subscribers, deliveries, deletedEvents, producer, clock, namingKey, visibilityMs },
+    }),
     logger,
     keepDeadLetters: keepDeadLetters(deadLetters, clock),
     onTombstone: () => tombstones.inc(),
@@ -71,19 +78,27 @@ runService(async ({ resources, fail }) => {
     'dispatch cron',
     startCron('dispatch', config.DISPATCH_TICK_CRON, (slot) => dispatch.fire(slot), logger),
   );
-  resources.add('retention cron', startCron('retention', config.RETENTION_TICK_CRON, retention, logger));
+  resources.add(
+    'retention cron',
+    startCron('retention', config.RETENTION_TICK_CRON, (slot) => retention.tick.run(slot), logger),
+  );
 
   const api = createApi({
     events,
     subscribers,
     deliveries,
     deadLetters,
+    deletedEvents,
     lanes,
     runs,
+    retention: retention.routes,
     producer,
     clock,
     namingKey,
-    ticks: { dispatch: (slot) => dispatch.run(slot), retention },
+    ticks: {
+      dispatch: async (slot) => runView(await dispatch.run(slot)),
+      retention: async (slot) => runView((await retention.tick.run(slot)).run),
+    },
     apiKeys: config.WAYBILL_API_KEYS,
     egress: config.WAYBILL_EGRESS_ALLOW,
     jaegerUrl: config.WAYBILL_JAEGER_URL,

@@ -15,7 +15,7 @@ export interface IngestResult {
   problem?: Problem;
 }
 
-const pageLimit = z.coerce.number().int().min(1).max(500).default(50);
+export const pageLimit = z.coerce.number().int().min(1).max(500).default(50);
 const instant = z.iso.datetime({ offset: true }).transform((value) => new Date(value));
 
 export const listQuery = z.strictObject({ cursor: z.string().min(1).optional(), limit: pageLimit });

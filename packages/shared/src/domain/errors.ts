@@ -11,6 +11,8 @@ export const PROBLEMS = {
   conflict: { status: 409, title: 'Another content is stored under the same shipment and version' },
   not_replayable: { status: 409, title: 'Only a delivered, dead or cancelled delivery can be replayed' },
   not_reprocessable: { status: 409, title: 'Only what came from a topic can be sent again' },
+  not_observed: { status: 409, title: 'A policy may enforce only what one of its runs has observed' },
+  held: { status: 409, title: 'A legal hold keeps the records of this shipment' },
   already_done: { status: 409, title: 'That was done already' },
   too_large: { status: 413, title: 'The content is too large' },
   unsupported_media_type: { status: 415, title: 'This content type is not understood' },

@@ -27,6 +27,20 @@ export interface ReceivedBatch<Name extends TopicName> {
   readonly messages: readonly Received<Name>[];
 }
 
+/**
+ * To be asked between the steps of long work; tells the group that this member lives. When it says no, the partition
+ * goes to somebody else or the process ends: throw `HandOverError`, and the batch comes again there.
+ */
+export type MayGoOn = () => Promise<boolean>;
+
+/** Thrown by a handler that stopped because it was told to: nothing is committed, and nothing is wrong. */
+export class HandOverError extends Error {
+  constructor() {
+    super('the batch is left to whoever has the partition next');
+    this.name = 'HandOverError';
+  }
+}
+
 /** A message the handler will not take, ever. */
 export interface Refusal {
   readonly offset: string;
@@ -52,13 +66,19 @@ export type BatchHandler<Name extends TopicName> = (
   batch: ReceivedBatch<Name>,
 ) => Promise<readonly Refusal[]>;
 
+/** As `BatchHandler`, for work that takes longer than a group waits for a member. */
+export type LongBatchHandler<Name extends TopicName> = (
+  batch: ReceivedBatch<Name>,
+  mayGoOn: MayGoOn,
+) => Promise<readonly Refusal[]>;
+
 export interface ConsumerLoopOptions<Name extends TopicName> {
   readonly kafka: Kafka;
   readonly codec: Codec;
   readonly producer: Producer;
   readonly topic: Name;
   readonly groupId: string;
-  readonly handle: BatchHandler<Name>;
+  readonly handle: LongBatchHandler<Name>;
   readonly logger: Logger;
   readonly onTombstone?: () => void;
   /** Keeps what is put aside where people can look at it, too. May meet the same letter twice. */
@@ -98,7 +118,8 @@ export async function startConsumerLoop<Name extends TopicName>(
     if (!payload.restart && !stopping.signal.aborted) onCrash(payload.error);
   });
 
-  async function takeBatch({ batch }: EachBatchPayload): Promise<void> {
+  async function takeBatch(payload: EachBatchPayload): Promise<void> {
+    const { batch } = payload;
     const readable: Received<Name>[] = [];
     const refused: Refusal[] = [];
     for (const { value, offset, headers } of batch.messages) {
@@ -113,7 +134,8 @@ export async function startConsumerLoop<Name extends TopicName>(
     const { partition } = batch;
     if (readable.length > 0) {
       const firstOffset = readable[0]?.offset ?? '';
-      refused.push(...(await handle({ topic: name, partition, firstOffset, messages: readable })));
+      const mayGoOn = () => staysOurs(payload);
+      refused.push(...(await handle({ topic: name, partition, firstOffset, messages: readable }, mayGoOn)));
     }
     if (refused.length === 0) return;
     const byOffset = new Map(batch.messages.map((message) => [message.offset, message]));
@@ -129,6 +151,15 @@ export async function startConsumerLoop<Name extends TopicName>(
     }
   }
 
+  async function staysOurs({ heartbeat, isRunning, isStale }: EachBatchPayload): Promise<boolean> {
+    if (stopping.signal.aborted || !isRunning() || isStale()) return false;
+    // Fails when the group is being shared out anew, which waits for this member.
+    return heartbeat().then(
+      () => true,
+      () => false,
+    );
+  }
+
   /** Tries until the batch is taken, the process stops, or the partition has gone to somebody else. */
   async function eachBatch(payload: EachBatchPayload): Promise<void> {
     const { batch, heartbeat, isRunning, isStale, resolveOffset } = payload;
@@ -141,6 +172,10 @@ export async function startConsumerLoop<Name extends TopicName>(
           blocked.delete(batch.partition);
           break;
         } catch (error) {
+          if (error instanceof HandOverError) {
+            await heartbeat();
+            return;
+          }
           const message = error instanceof Error ? error.message : String(error);
           blocked.set(batch.partition, message);
           logger.error(

@@ -275,6 +275,25 @@ export class DeliveryStore {
     return modifiedCount;
   }
 
+  /** Withdraws what is owed of a shipment. A request under way settles first. Index: `identity`. */
+  async cancelOfShipment(shipmentId: string, cause: string, reason: string): Promise<number> {
+    const { modifiedCount } = await this.#deliveries.updateMany(
+      { shipmentId, state: { $in: TRANSITIONS.cancel.from } },
+      transition('cancel', { cause, reason }),
+      { hint: 'identity' },
+    );
+    return modifiedCount;
+  }
+
+  /** What is left of a shipment: its rows, and those of them that are owed. Index: `identity`. */
+  async remaining(shipmentId: string): Promise<{ rows: number; owed: number }> {
+    const [rows, owed] = await Promise.all([
+      this.#deliveries.countDocuments({ shipmentId }),
+      this.#deliveries.countDocuments({ shipmentId, dueAt: { $gt: new Date(0) } }, { hint: 'identity' }),
+    ]);
+    return { rows, owed };
+  }
+
   /** All versions of some shipments for some subscribers. Index: `identity`. */
   siblings(shipmentIds: readonly string[], subscriberIds: readonly string[]): Promise<SiblingRow[]> {
     return this.#deliveries

@@ -7,11 +7,13 @@ import { type DeadLetterRow, type DeadLetterStore, toBinary } from '@waybill/sha
 import type { StatusEventStore, Stored } from '@waybill/shared/stores/status-events';
 import type { z } from 'zod';
 import { faultsOf, pathBelow } from '../http/faults.ts';
+import type { DeletedEvents } from './deleted-events.ts';
 import { eventRow } from './event-row.ts';
 
 export interface IngestDeps {
   readonly events: StatusEventStore;
   readonly deadLetters: DeadLetterStore;
+  readonly deletedEvents: DeletedEvents;
   readonly producer: Producer;
   readonly clock: DatabaseClock;
   readonly namingKey: Buffer;
@@ -39,22 +41,24 @@ type Valid = { readonly event: StatusEvent; readonly row: NonNullable<ReturnType
  * Takes events: stores what is new, then publishes it. An entry is `accepted` or a `duplicate` only when Kafka has
  * it on all in-sync replicas, or it was fanned out before. The row is written first, so that the unique index
  * decides between two contents posted at the same instant; a row that was never published is published by the
- * next post of the same event or by the dispatch tick, whichever comes first.
+ * next post of the same event or by the dispatch tick, whichever comes first. One that retention has deleted is a
+ * `duplicate` and is not published.
  *
  * @throws KafkaUnavailableError if Kafka did not confirm. Posting again is safe.
  */
 export async function ingest(
   entries: readonly Entry[],
   format: EntryFormat,
-  { events, deadLetters, producer, clock, namingKey }: IngestDeps,
+  { events, deadLetters, deletedEvents, producer, clock, namingKey }: IngestDeps,
 ): Promise<IngestResult[]> {
   const now = clock.now();
   const read = entries.map((entry) => readEntry(entry, format, namingKey, now));
   const valid = read.filter((item): item is Valid => 'row' in item);
-  const stored = await events.insert(
-    valid.map(({ row }) => row),
-    'new',
-  );
+  const rows = valid.map(({ row }) => row);
+  // At once, so that it takes no longer; fan-out looks again, and what it finds decides.
+  const [found, deleted] = await Promise.all([events.insert(rows, 'new'), deletedEvents.among(rows, now)]);
+  await events.withdraw([...deleted]);
+  const stored = found.map((result, index) => (deleted.has(rows[index]?._id ?? '') ? 'same_done' : result));
   const unpublished = valid.filter(
     (_, index) => stored[index] === 'inserted' || stored[index] === 'same_open',
   );

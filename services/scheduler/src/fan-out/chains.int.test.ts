@@ -28,7 +28,8 @@ const subscribe = (id: string, delivery: object = {}) =>
 function fanOut(events: readonly Event[], partition = 0) {
   const { events: store, subscribers, deliveries, namingKey } = bench;
   const { producer, clock } = bench.connections;
-  const parts = { subscribers, deliveries, producer, clock, namingKey, visibilityMs: 30_000 };
+  const { deletedEvents } = bench.retention();
+  const parts = { subscribers, deliveries, deletedEvents, producer, clock, namingKey, visibilityMs: 30_000 };
   const messages = events.map((value, index) => ({ value, offset: String(index), traceId: null }));
   const topic = 'shipment.status-events';
   return onStatusEvents({ events: store, ...parts })({ topic, partition, firstOffset: '0', messages });

@@ -18,7 +18,17 @@ const subscribe = (id: string, fields: object = {}) =>
 function fanOut(event: ReturnType<typeof statusEvent>) {
   const { events, subscribers, deliveries, namingKey } = bench;
   const { producer, clock } = bench.connections;
-  const parts = { events, subscribers, deliveries, producer, clock, namingKey, visibilityMs: 30_000 };
+  const { deletedEvents } = bench.retention();
+  const parts = {
+    events,
+    subscribers,
+    deliveries,
+    deletedEvents,
+    producer,
+    clock,
+    namingKey,
+    visibilityMs: 30_000,
+  };
   const messages = [{ value: event, offset: '7', traceId: null }];
   const topic = 'shipment.status-events';
   return onStatusEvents(parts)({ topic, partition: 3, firstOffset: '7', messages });

@@ -17,6 +17,8 @@ import {
   statusEventId,
 } from '@waybill/shared/stores/status-events';
 import type { SubscriberRow, SubscriberStore } from '@waybill/shared/stores/subscribers';
+import { eventsAfterRetention } from '@waybill/shared/telemetry/metrics';
+import type { DeletedEvents } from '../events/deleted-events.ts';
 import { eventRow } from '../events/event-row.ts';
 import { commandFor } from '../ticks/command.ts';
 
@@ -24,6 +26,7 @@ interface FanOutDeps {
   readonly events: StatusEventStore;
   readonly subscribers: SubscriberStore;
   readonly deliveries: DeliveryStore;
+  readonly deletedEvents: DeletedEvents;
   readonly producer: Producer;
   readonly clock: DatabaseClock;
   readonly namingKey: Buffer;
@@ -43,7 +46,7 @@ interface OpenEvent {
  * after a crash between any two the batch comes again, or the tick finds what is due.
  */
 export function onStatusEvents(deps: FanOutDeps): BatchHandler<'statusEvents'> {
-  const { events, subscribers, deliveries, producer, clock, namingKey, visibilityMs } = deps;
+  const { events, subscribers, deliveries, deletedEvents, producer, clock, namingKey, visibilityMs } = deps;
 
   return async ({ partition, firstOffset, messages }) => {
     const now = clock.now();
@@ -70,7 +73,19 @@ export function onStatusEvents(deps: FanOutDeps): BatchHandler<'statusEvents'> {
     });
     if (open.size === 0) return refusals;
 
-    const everybody = await subscribers.all();
+    // After the events were stored: one that retention deletes at this moment is in the ledger by now.
+    const [everybody, deleted] = await Promise.all([
+      subscribers.all(),
+      deletedEvents.among(
+        [...open.values()].map(({ row }) => row),
+        now,
+      ),
+    ]);
+    await events.withdraw([...deleted]);
+    eventsAfterRetention.inc(deleted.size);
+    for (const id of deleted) open.delete(id);
+    if (open.size === 0) return refusals;
+
     const runId = `fan-out/${partition}@${firstOffset}`;
     const shipmentIds = new Set([...open.values()].map(({ event }) => event.shipmentId));
     const ends = await deliveries.chainEnds([...shipmentIds]);

@@ -15,6 +15,7 @@ import { deadLetterRoutes } from './dead-letters.ts';
 import { deliveryRoutes } from './deliveries.ts';
 import { deliveryView } from './delivery-view.ts';
 import { notFound, problemHandler } from './problems.ts';
+import { type RetentionRoutesDeps, retentionRoutes } from './retention.ts';
 import { runRoutes } from './runs.ts';
 import { shipmentRoutes } from './shipments.ts';
 import { statusEventRoutes } from './status-events.ts';
@@ -27,6 +28,7 @@ interface ApiDeps extends IngestDeps {
   readonly deadLetters: DeadLetterStore;
   readonly lanes: LaneStore;
   readonly runs: RunStore;
+  readonly retention: RetentionRoutesDeps;
   readonly ticks: Readonly<Record<Job, Tick>>;
   readonly apiKeys: readonly ApiKey[];
   readonly egress: EgressPolicy;
@@ -45,6 +47,7 @@ export function createApi(deps: ApiDeps): Express {
   app.use('/v1/deliveries', deliveryRoutes(allow, deps.deliveries, deliveryView(deps.jaegerUrl)));
   app.use('/v1/shipments', shipmentRoutes(allow, deps.events, deps.deliveries));
   app.use('/v1/dead-letters', deadLetterRoutes(allow, deps));
+  app.use('/v1/retention', retentionRoutes(allow, deps.retention));
   app.use('/v1/runs', runRoutes(allow, deps.runs));
   app.use(
     '/v1/ticks',

@@ -1,5 +1,7 @@
 import { ProblemError } from '@waybill/shared/domain/errors';
 import express, { type Request, type RequestHandler } from 'express';
+import type { z } from 'zod';
+import { faultsOf } from './faults.ts';
 
 /** Reads the whole body as bytes, unpacked, whatever its type; a longer one is refused with 413. */
 export function rawBody(limitBytes: number): RequestHandler {
@@ -27,4 +29,22 @@ export function mediaType(request: Request): string {
 export function requireJson(request: Request): void {
   if (mediaType(request) === 'application/json') return;
   throw new ProblemError('unsupported_media_type', 'send application/json');
+}
+
+/**
+ * The body by a schema.
+ *
+ * @param what the caller wanted to change, for the answer that says it was not.
+ * @throws ProblemError with every fault.
+ */
+export function readBody<Schema extends z.ZodType>(
+  schema: Schema,
+  request: Request,
+  what: string,
+): z.output<Schema> {
+  requireJson(request);
+  const parsed = schema.safeParse(jsonBody(request));
+  if (!parsed.success)
+    throw new ProblemError('invalid', `${what} was not changed`, faultsOf(parsed.error, '$'));
+  return parsed.data;
 }

@@ -18,8 +18,9 @@ import { createLogger } from '@waybill/shared/telemetry/logger';
 import { type OwnDatabase, ownDatabase } from '@waybill/shared/testing/database';
 import { openTopics, type Topics } from '@waybill/shared/testing/topics';
 import { createApi } from '../http/app.ts';
+import { runView } from '../http/runs.ts';
+import { type RetentionParts, retentionParts } from '../retention/parts.ts';
 import { DispatchTick } from '../ticks/dispatch-tick.ts';
-import { retentionTick } from '../ticks/retention-tick.ts';
 
 export interface Engines {
   readonly KAFKA_BROKERS: string;
@@ -105,24 +106,37 @@ export class Bench implements AsyncDisposable {
     });
   }
 
+  /** What one instance has of retention; its clocks may be told. */
+  retention(changes: Partial<Parameters<typeof retentionParts>[0]> = {}): RetentionParts {
+    const { clock, producer } = this.connections;
+    const logger = createLogger('test', 'silent');
+    const { db } = this.database;
+    const { namingKey } = this;
+    const wallClock = () => new Date();
+    return retentionParts({ db, namingKey, producer, clock, wallClock, worker: 'tests', logger, ...changes });
+  }
+
   /** Serves the API. @returns how to call it, as admin unless told otherwise. */
   async serve(producer: Producer = this.connections.producer) {
     const { events, subscribers, deliveries, deadLetters, lanes, runs, namingKey } = this;
     const { clock, checks } = this.connections;
     const dispatch = this.dispatchTick('api', producer);
+    const { tick, routes, deletedEvents } = this.retention({ producer });
     const api = createApi({
       events,
       subscribers,
       deliveries,
       deadLetters,
+      deletedEvents,
       lanes,
       runs,
+      retention: routes,
       producer,
       clock,
       namingKey,
       ticks: {
-        dispatch: (slot) => dispatch.run(slot),
-        retention: retentionTick({ runs, producer, clock, worker: 'api' }),
+        dispatch: async (slot) => runView(await dispatch.run(slot)),
+        retention: async (slot) => runView((await tick.run(slot)).run),
       },
       apiKeys: Object.entries(KEYS).map(([role, secret]) => ({
         name: `${role}-name`,
