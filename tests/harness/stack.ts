@@ -17,6 +17,7 @@ type ServiceName = 'scheduler' | 'dispatcher' | 'sweeper';
 export interface TestStackOptions {
   readonly schedulers?: number;
   readonly dispatchers?: number;
+  readonly sweepers?: number;
   /** Lets tests make MongoDB fail on purpose. */
   readonly failPoints?: boolean;
   /** Added to the environment of every service. */
@@ -70,7 +71,7 @@ export interface TestStack extends AsyncDisposable {
 const CLOSED = ['delivered', 'dead', 'superseded', 'cancelled'];
 
 export async function startTestStack(options: TestStackOptions = {}): Promise<TestStack> {
-  const { schedulers = 1, dispatchers = 1, failPoints = false, env = {} } = options;
+  const { schedulers = 1, dispatchers = 1, sweepers = 1, failPoints = false, env = {} } = options;
   await using undo = new AsyncDisposableStack();
   const engines = await startEngines({ env: {}, failPoints, progress });
   undo.defer(() => engines.stop());
@@ -84,7 +85,7 @@ export async function startTestStack(options: TestStackOptions = {}): Promise<Te
       WAYBILL_EGRESS_ALLOW: '127.0.0.1',
       ...env,
     },
-    counts: { scheduler: schedulers, dispatcher: dispatchers },
+    counts: { scheduler: schedulers, dispatcher: dispatchers, sweeper: sweepers },
     progress,
   });
   undo.defer(() => stack.stop());
@@ -167,7 +168,7 @@ export async function startTestStack(options: TestStackOptions = {}): Promise<Te
     },
     async [Symbol.asyncDispose]() {
       // One that is paused would not hear that it has to stop.
-      for (const service of ['scheduler', 'dispatcher'] as const) {
+      for (const service of ['scheduler', 'dispatcher', 'sweeper'] as const) {
         for (const index of pids(service).keys()) stack.signal(service, index, 'SIGCONT');
       }
       await disposal.disposeAsync();

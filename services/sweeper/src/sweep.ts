@@ -13,6 +13,7 @@ import {
   LedgerConflictError,
   type PageResult,
   type RetentionSweepStore,
+  ShardBusyError,
 } from '@waybill/shared/stores/retention-sweep';
 import type { RetentionSweepingStore } from '@waybill/shared/stores/retention-sweeping';
 import type { StatusEventStore } from '@waybill/shared/stores/status-events';
@@ -31,6 +32,8 @@ const RUN_ENDS_WITHIN_MS = 600_000;
 const CONFLICTS_BEFORE_SMALLER = 2;
 const MOST_CONFLICTS = 8;
 const CONFLICT_PAUSE_MS = 20;
+/** How long to wait for a page that another sweeper of the shard has under way. */
+const BUSY_PAUSE_MS = 50;
 
 export interface SweepDeps {
   readonly retentionRuns: RetentionRunStore;
@@ -45,10 +48,13 @@ export interface SweepDeps {
   readonly logger: Logger;
 }
 
+type SweepSession = Awaited<ReturnType<RetentionSweepStore['open']>>;
+
 /** A shard under way. */
 interface Progress {
   readonly run: RetentionRunRow;
   readonly shard: RetentionShardRow;
+  readonly session: SweepSession;
   readonly orderedSubscribers: ReadonlySet<string>;
   readonly except: Set<string>;
   after: SweepPosition | null;
@@ -98,25 +104,30 @@ export class Sweep {
     deadline: number,
     mayGoOn: MayGoOn,
   ): Promise<void> {
-    const { subscribers, shards, clock } = this.#deps;
+    const { subscribers, shards, pages, clock } = this.#deps;
     const begun = performance.now();
     const runEndsIn = run.startedAt.getTime() + RUN_ENDS_WITHIN_MS - clock.now().getTime();
     const ordered = (await subscribers.all()).filter(({ delivery }) => delivery.ordering !== 'none');
-    const progress: Progress = {
-      run,
-      shard,
-      orderedSubscribers: new Set(ordered.map(({ _id }) => _id)),
-      except: new Set(),
-      after: null,
-      pageSize: run.pageSize,
-      conflicts: 0,
-    };
-    const stoppedBecause =
-      runEndsIn <= 0
-        ? 'expired'
-        : await this.#pages(progress, Math.min(deadline, begun + runEndsIn), mayGoOn);
-    await shards.addElapsed(shard._id, performance.now() - begun);
-    await shards.close(shard._id, stoppedBecause, clock.now());
+    const session = await pages.open(shard._id);
+    let closed = false;
+    try {
+      const progress: Progress = {
+        ...{ run, shard, session },
+        orderedSubscribers: new Set(ordered.map(({ _id }) => _id)),
+        except: new Set(),
+        after: null,
+        pageSize: run.pageSize,
+        conflicts: 0,
+      };
+      const late = runEndsIn <= 0;
+      const end = Math.min(deadline, begun + runEndsIn);
+      const stoppedBecause = late ? 'expired' : await this.#pages(progress, end, mayGoOn);
+      await shards.addElapsed(shard._id, performance.now() - begun);
+      await shards.close(shard._id, stoppedBecause, clock.now());
+      closed = true;
+    } finally {
+      await pages.end(shard._id, session, closed);
+    }
   }
 
   async #pages(progress: Progress, deadline: number, mayGoOn: MayGoOn): Promise<StopReason> {
@@ -140,11 +151,11 @@ export class Sweep {
   /** @returns null if the page has to be made again, smaller or without a record. */
   async #page(progress: Progress): Promise<PageResult | null> {
     const { pages, clock } = this.#deps;
-    const { run, shard, after, pageSize: limit, except, orderedSubscribers } = progress;
+    const { run, shard, session, after, pageSize: limit, except, orderedSubscribers } = progress;
     const begun = performance.now();
     try {
       const request = { run, shard, after, limit, except, orderedSubscribers, now: clock.now() };
-      const result = await pages.page(request);
+      const result = await pages.page(request, session);
       retentionDeleted.inc({ policy: run.policyId, kind: shard.selection.kind }, result.deleted);
       if (result.deleted > 0)
         retentionSeconds.inc({ policy: run.policyId }, (performance.now() - begun) / 1_000);
@@ -160,6 +171,7 @@ export class Sweep {
    * record that fails alone is passed over and named, so that it stops no other.
    */
   async #cope(progress: Progress, error: unknown): Promise<void> {
+    if (error instanceof ShardBusyError) return delay(BUSY_PAUSE_MS);
     if (error instanceof LedgerConflictError) {
       progress.except.add(error.recordId);
       return this.#note(progress, error.recordHash, 'ledger_conflict', error);

@@ -1,5 +1,13 @@
 import { createHash } from 'node:crypto';
-import { BSON, type ClientSession, type Collection, type Db, type Document, MongoError } from 'mongodb';
+import {
+  type Binary,
+  BSON,
+  type ClientSession,
+  type Collection,
+  type Db,
+  type Document,
+  MongoError,
+} from 'mongodb';
 import {
   chainEntries,
   type LedgerEntry,
@@ -7,6 +15,7 @@ import {
   recordHash,
   shipmentHash,
 } from '../domain/retention-ledger.ts';
+import { isWriteConflict } from './availability.ts';
 import { RetentionHoldStore } from './retention-holds.ts';
 import { ledgerRowId, type RetentionLedgerRow } from './retention-ledger.ts';
 import type { RetentionRunRow } from './retention-runs.ts';
@@ -62,10 +71,26 @@ export class LedgerConflictError extends Error {
   }
 }
 
+/** Another sweeper has a page of the shard under way. It is over soon, or when its session is ended. */
+export class ShardBusyError extends Error {
+  constructor(cause: unknown) {
+    super('another page of the shard is under way', { cause });
+    this.name = 'ShardBusyError';
+  }
+}
+
+/** Whose session last swept a shard. A row of its own, which no page's transaction touches. */
+interface HolderRow {
+  /** The shard's id. */
+  _id: string;
+  session: Binary;
+}
+
 /** Deletes candidates a page at a time. */
 export class RetentionSweepStore {
   readonly #db: Db;
   readonly #shards: Collection<RetentionShardRow>;
+  readonly #holders: Collection<HolderRow>;
   readonly #ledger: Collection<RetentionLedgerRow>;
   readonly #holds: RetentionHoldStore;
   readonly #key: Buffer;
@@ -73,9 +98,39 @@ export class RetentionSweepStore {
   constructor(db: Db, ledgerKey: Buffer) {
     this.#db = db;
     this.#shards = db.collection('retention_shards');
+    this.#holders = db.collection('retention_shard_holders');
     this.#ledger = db.collection('retention_ledger');
     this.#holds = new RetentionHoldStore(db);
     this.#key = ledgerKey;
+  }
+
+  /**
+   * Begins to sweep a shard, and ends the session of whoever did so before: a sweeper that was killed within a page
+   * leaves a transaction that would keep the page's records locked until the server gives it up, a minute later. One that
+   * lives loses no more than the page it has under way, and makes it again.
+   */
+  async open(shardId: string): Promise<ClientSession> {
+    const session = this.#db.client.startSession();
+    const own = session.id?.id as Binary;
+    const before = await this.#holders.findOneAndReplace(
+      { _id: shardId },
+      { session: own },
+      { upsert: true, returnDocument: 'before' },
+    );
+    if (before) {
+      // Where that is not allowed, the server's own limit holds.
+      await this.#db
+        .admin()
+        .command({ killSessions: [{ id: before.session }] })
+        .catch(() => {});
+    }
+    return session;
+  }
+
+  /** @param closed whether nobody will sweep the shard again. */
+  async end(shardId: string, session: ClientSession, closed: boolean): Promise<void> {
+    await session.endSession();
+    if (closed) await this.#holders.deleteOne({ _id: shardId });
   }
 
   /**
@@ -83,33 +138,36 @@ export class RetentionSweepStore {
    * nothing. Candidates are looked for by age within the transaction, so nothing decides by what was true earlier: a
    * record that was opened again, or whose shipment is held, is not among them.
    *
-   * @throws LedgerConflictError, which names the record; any error of the database, after which nothing has happened,
-   * or the page is committed and looking again finds that.
+   * @throws LedgerConflictError, which names the record; ShardBusyError; any error of the database, after which nothing
+   * has happened, or the page is committed and looking again finds that.
    */
-  async page(request: PageRequest): Promise<PageResult> {
-    const session = this.#db.client.startSession();
+  async page(request: PageRequest, session: ClientSession): Promise<PageResult> {
+    session.startTransaction({
+      readConcern: { level: 'snapshot' },
+      writeConcern: { w: 'majority', journal: true },
+    });
     try {
-      session.startTransaction({
-        readConcern: { level: 'snapshot' },
-        writeConcern: { w: 'majority', j: true },
-      });
       const result = await this.#sweep(request, session);
       if (result.deleted > 0) await commit(session);
       return result;
     } finally {
-      // Without a commit everything is undone; the server does so by itself if it cannot be told.
-      await session.endSession().catch(() => {});
+      // What was not committed is undone; the server does so by itself if it cannot be told.
+      if (session.inTransaction()) await session.abortTransaction().catch(() => {});
     }
   }
 
   async #sweep(request: PageRequest, session: ClientSession): Promise<PageResult> {
     const { run, shard, limit, except } = request;
     // Before anything is read: from here on two sweepers of one shard, and a hold that is set, wait for each other.
-    const progress = await this.#shards.findOneAndUpdate(
-      { _id: shard._id, closing: null },
-      { $inc: { pages: 1 } },
-      { returnDocument: 'after', session },
-    );
+    const progress = await this.#shards
+      .findOneAndUpdate(
+        { _id: shard._id, closing: null },
+        { $inc: { pages: 1 } },
+        { returnDocument: 'after', session },
+      )
+      .catch((error: unknown) => {
+        throw isWriteConflict(error) ? new ShardBusyError(error) : error;
+      });
     if (!progress) return { closed: true, deleted: 0, kept: 0, next: null };
     const { records, raw } = await this.#read(request, session);
     const last = records.at(-1);
