@@ -1,24 +1,27 @@
-import { createHash, createHmac, hkdfSync } from 'node:crypto';
+import { createHmac, createSecretKey, hash, hkdfSync, type KeyObject } from 'node:crypto';
 import type { RetentionKind } from './retention.ts';
 
 /** Tells the key of the ledger's hashes from the key that names deliveries, which it is derived from. */
 const LEDGER_KEY_PURPOSE = 'waybill/retention-ledger/v1';
 
+/** Made once: a key object is four times as quick to use as its bytes. */
+export type LedgerKey = KeyObject;
+
 /** The key of the ledger's hashes, made from the installation's naming key for this purpose only (HKDF, RFC 5869). */
-export function ledgerKeyOf(namingKey: Buffer): Buffer {
-  return Buffer.from(hkdfSync('sha256', namingKey, '', LEDGER_KEY_PURPOSE, 32));
+export function ledgerKeyOf(namingKey: Buffer): LedgerKey {
+  return createSecretKey(Buffer.from(hkdfSync('sha256', namingKey, '', LEDGER_KEY_PURPOSE, 32)));
 }
 
 /** A record's name in the ledger: tells nothing to who does not know the record's id already. */
-export function recordHash(ledgerKey: Buffer, kind: RetentionKind, recordId: string): string {
+export function recordHash(ledgerKey: LedgerKey, kind: RetentionKind, recordId: string): string {
   return keyedHash(ledgerKey, ['record', kind, recordId]);
 }
 
-export function shipmentHash(ledgerKey: Buffer, shipmentId: string): string {
+export function shipmentHash(ledgerKey: LedgerKey, shipmentId: string): string {
   return keyedHash(ledgerKey, ['shipment', shipmentId]);
 }
 
-function keyedHash(key: Buffer, parts: readonly string[]): string {
+function keyedHash(key: LedgerKey, parts: readonly string[]): string {
   const digest = createHmac('sha256', key).update(JSON.stringify(parts)).digest();
   return digest.subarray(0, 24).toString('base64url');
 }
@@ -61,8 +64,9 @@ export interface ChainClosing {
   readonly at: Date;
 }
 
+/** Begins with the record, so that the index that holds it unique finds a record's entries as well. */
 export function operationKey(policyId: string, version: number, cutoff: Date, record: string): string {
-  return `${policyId}/${version}/${cutoff.toISOString()}/${record}`;
+  return `${record}/${policyId}/${version}/${cutoff.toISOString()}`;
 }
 
 /** What a chain begins with: its first entry follows this. */
@@ -98,9 +102,8 @@ export function entryHash(previous: string, entry: LedgerEntry): string {
 export function chainEntries(head: string, entries: readonly LedgerEntry[]): ChainedEntry[] {
   let previous = head;
   return entries.map((entry) => {
-    const hash = entryHash(previous, entry);
-    const chained = { ...entry, previous, hash };
-    previous = hash;
+    const chained = { ...entry, previous, hash: entryHash(previous, entry) };
+    previous = chained.hash;
     return chained;
   });
 }
@@ -167,5 +170,5 @@ export class ChainCheck {
 }
 
 function sha256(text: string): string {
-  return createHash('sha256').update(text).digest('base64url');
+  return hash('sha256', text, 'base64url');
 }

@@ -1,6 +1,8 @@
 import type { Db } from 'mongodb';
 import { afterAll, beforeAll, describe, expect, inject, it } from 'vitest';
 import { deliveriesQuery } from '../contracts/http-api.ts';
+import { ledgerQuery } from '../contracts/retention.ts';
+import { ledgerKeyOf } from '../domain/retention-ledger.ts';
 import { type OwnDatabase, ownDatabase } from '../testing/database.ts';
 import {
   closedRow,
@@ -13,12 +15,17 @@ import {
 import { DeliveryStore } from './deliveries.ts';
 import { ensureIndexes } from './indexes.ts';
 import { LeaseStore } from './leases.ts';
+import { countCandidates } from './retention-candidates.ts';
+import { RetentionErasureStore } from './retention-erasures.ts';
+import { RetentionLedgerStore } from './retention-ledger.ts';
 import { type RunRow, RunStore } from './runs.ts';
 import { StatusEventStore } from './status-events.ts';
 
 const OPEN = 400;
 const CLOSED = 4_000;
 const NOW = new Date('2026-02-03T12:00:00Z');
+const SELECTION = { kind: 'deliveries', states: ['dead'], from: null, to: null, shipmentId: null } as const;
+const LEDGER_QUERY = ledgerQuery.parse({ recordId: 'dlv_1' });
 const CLAIMER = { worker: 'w', instance: 'i', leaseMs: 30_000 };
 
 let database: OwnDatabase;
@@ -114,10 +121,12 @@ describe('indexes', () => {
       await ensureIndexes(fresh.db);
       const names = async (collection: string) =>
         (await fresh.db.collection(collection).indexes()).map(({ name }) => name).sort();
-      expect(await names('status_events')).toEqual(['_id_', 'due', 'shipment']);
-      expect(await names('runs')).toEqual(['_id_', 'newest']);
+      expect(await names('status_events')).toEqual(['_id_', 'due', 'fanned_out', 'shipment']);
+      expect(await names('runs')).toEqual(['_id_', 'finished', 'newest', 'of_policy']);
+      expect(await names('retention_ledger')).toEqual(['_id_', 'operation', 'shipment']);
       expect(await names('deliveries')).toEqual([
         '_id_',
+        'closed',
         'dead',
         'due',
         'due_of_subscriber',
@@ -140,6 +149,7 @@ describe('indexes', () => {
       lane: OPEN,
       due_of_subscriber: OPEN,
       run: OPEN,
+      closed: CLOSED,
     });
   });
 });
@@ -148,6 +158,8 @@ describe('the queries that run all the time', () => {
   const deliveries = () => new DeliveryStore(db);
   const leases = () => new LeaseStore(db);
   const events = () => new StatusEventStore(db);
+  const ledger = () => new RetentionLedgerStore(db, ledgerKeyOf(Buffer.alloc(32)));
+  const erasures = () => new RetentionErasureStore(db, ledgerKeyOf(Buffer.alloc(32)));
   const ids = Array.from({ length: 50 }, (_, n) => `open-${n * 4}`);
 
   it.each<[string, string[], number, () => Promise<unknown>]>([
@@ -179,6 +191,10 @@ describe('the queries that run all the time', () => {
     ['stored events that are due', ['due'], 10, () => events().findDue(NOW, 100)],
     ['bodies by id', ['_id_'], 2, () => events().bodies(['SHP-0:0', 'SHP-1:1'])],
     ['the versions of a shipment', ['shipment'], 10, () => events().ofShipment('SHP-7', 100)],
+    ['the candidates of a run', ['closed'], CLOSED, () => countCandidates(db, SELECTION, NOW)],
+    ['the ledger entries of a record', ['operation'], 0, () => ledger().list(LEDGER_QUERY)],
+    ['events that were deleted', ['operation'], 0, () => ledger().deletedAmong(['SHP-0:0', 'SHP-1:1'])],
+    ['what was erased of shipments', ['shipment'], 0, () => erasures().erasedAmong(['SHP-0', 'SHP-1'])],
     ['the newest runs', ['newest'], 60, () => new RunStore(db).list(undefined, undefined, 50)],
   ])('find %s by the index %j', async (_, indexes, atMost, operation) => {
     const { examined, ...used } = await profiled(operation);

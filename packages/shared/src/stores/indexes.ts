@@ -49,7 +49,6 @@ const INDEXES: Readonly<Record<string, readonly Index[]>> = {
   retention_shards: [{ key: { runId: 1, shard: 1 }, options: { name: 'run', unique: true } }],
   retention_ledger: [
     { key: { operationKey: 1 }, options: { name: 'operation', unique: true } },
-    { key: { recordHash: 1 }, options: { name: 'record' } },
     { key: { shipmentHash: 1 }, options: { name: 'shipment' } },
   ],
   retention_erasures: [

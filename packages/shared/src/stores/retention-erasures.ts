@@ -1,5 +1,5 @@
 import type { Collection, Db } from 'mongodb';
-import { shipmentHash } from '../domain/retention-ledger.ts';
+import { type LedgerKey, shipmentHash } from '../domain/retention-ledger.ts';
 
 /** A wish to delete everything of one shipment. Once it is done it knows the shipment by its hash only. */
 export interface RetentionErasureRow {
@@ -22,9 +22,9 @@ export interface RetentionErasureRow {
 
 export class RetentionErasureStore {
   readonly #erasures: Collection<RetentionErasureRow>;
-  readonly #key: Buffer;
+  readonly #key: LedgerKey;
 
-  constructor(db: Db, ledgerKey: Buffer) {
+  constructor(db: Db, ledgerKey: LedgerKey) {
     this.#erasures = db.collection('retention_erasures');
     this.#key = ledgerKey;
   }

@@ -5,6 +5,7 @@ import {
   ChainCheck,
   type ChainedEntry,
   type ChainFault,
+  type LedgerKey,
   recordHash,
   shipmentHash,
 } from '../domain/retention-ledger.ts';
@@ -39,20 +40,20 @@ export class RetentionLedgerStore {
   readonly #ledger: Collection<RetentionLedgerRow>;
   readonly #shards: Collection<RetentionShardRow>;
   readonly #runs: Collection<RetentionRunRow>;
-  readonly #key: Buffer;
+  readonly #key: LedgerKey;
 
   /** @param ledgerKey hashes the ids that callers give in clear. */
-  constructor(db: Db, ledgerKey: Buffer) {
+  constructor(db: Db, ledgerKey: LedgerKey) {
     this.#ledger = db.collection('retention_ledger');
     this.#shards = db.collection('retention_shards');
     this.#runs = db.collection('runs');
     this.#key = ledgerKey;
   }
 
-  /** In the order of the chains. Index: `record`, `shipment`, or the id for a run. The cursor is the last id. */
+  /** In the order of the chains. Index: `operation`, `shipment`, or the id for a run. The cursor is the last id. */
   async list({ recordId, shipmentId, runId, cursor, limit }: LedgerQuery): Promise<Page<RetentionLedgerRow>> {
     const clauses: Filter<RetentionLedgerRow>[] = [];
-    if (recordId !== undefined) clauses.push({ recordHash: { $in: this.#hashesOf(recordId) } });
+    if (recordId !== undefined) clauses.push(ofRecords(this.#hashesOf(recordId)));
     if (shipmentId !== undefined) clauses.push({ shipmentHash: shipmentHash(this.#key, shipmentId) });
     if (runId !== undefined) clauses.push({ _id: below(`${runId}/`) });
     if (cursor !== undefined) clauses.push({ _id: { $gt: cursor } });
@@ -69,18 +70,18 @@ export class RetentionLedgerStore {
     return RETENTION_KINDS.map((kind) => recordHash(this.#key, kind, recordId));
   }
 
-  /** What is known of a delivery that is gone, newest first. Index: `record`. */
+  /** What is known of a delivery that is gone, newest first. Index: `operation`. */
   async ofDelivery(id: string): Promise<RetentionLedgerRow[]> {
-    const rows = await this.#ledger.find({ recordHash: recordHash(this.#key, 'deliveries', id) }).toArray();
+    const rows = await this.#ledger.find(ofRecords([recordHash(this.#key, 'deliveries', id)])).toArray();
     return rows.sort((a, b) => b.deletedAt.getTime() - a.deletedAt.getTime());
   }
 
-  /** Those of some events that were deleted. One query, however many. Index: `record`. */
+  /** Those of some events that were deleted. One query, however many. Index: `operation`. */
   async deletedAmong(eventIds: readonly string[]): Promise<Set<string>> {
     if (eventIds.length === 0) return new Set();
     const byHash = new Map(eventIds.map((id) => [recordHash(this.#key, 'events', id), id]));
     const rows = await this.#ledger
-      .find({ recordHash: { $in: [...byHash.keys()] } }, { projection: { _id: 0, recordHash: 1 } })
+      .find(ofRecords([...byHash.keys()]), { projection: { _id: 0, recordHash: 1 } })
       .toArray();
     return new Set(rows.flatMap((row) => byHash.get(row.recordHash) ?? []));
   }
@@ -127,6 +128,11 @@ export class RetentionLedgerStore {
       faults: faults.slice(0, MAX_FAULTS),
     };
   }
+}
+
+/** A record's entries: operation keys begin with its hash, which holds no character that a pattern would read. */
+function ofRecords(hashes: readonly string[]): Filter<RetentionLedgerRow> {
+  return { operationKey: { $in: hashes.map((hash) => new RegExp(`^${hash}/`)) } };
 }
 
 const countFault = (message: string): ChainFault => ({

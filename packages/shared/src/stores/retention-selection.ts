@@ -2,7 +2,6 @@ import type { Binary, ClientSession, Collection, Db, Document, Filter } from 'mo
 import type { ClosedState, RetentionKind, ShardRange } from '../domain/retention.ts';
 import type { DeadLetterRow } from './dead-letters.ts';
 import type { DeliveryRow } from './deliveries.ts';
-import type { RetentionRunRow } from './retention-runs.ts';
 import type { StatusEventRow } from './status-events.ts';
 
 /** Which records a shard of a run covers, but for their age. */
@@ -138,9 +137,7 @@ export async function deleteBelongings(
       await db.collection('delivery_archive').deleteMany({ deliveryId: { $in: archived } }, { session });
   }
   if (kind === 'runs') {
-    const runs = records
-      .filter(({ row }) => (row as RetentionRunRow).policyId !== undefined)
-      .map(({ id }) => id);
+    const runs = records.filter(({ row }) => row.policyId !== undefined).map(({ id }) => id);
     // Index: `run`.
     if (runs.length > 0)
       await db.collection('retention_shards').deleteMany({ runId: { $in: runs } }, { session });

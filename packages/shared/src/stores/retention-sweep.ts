@@ -1,4 +1,4 @@
-import { createHash } from 'node:crypto';
+import { hash as digestOf } from 'node:crypto';
 import {
   type Binary,
   BSON,
@@ -11,6 +11,7 @@ import {
 import {
   chainEntries,
   type LedgerEntry,
+  type LedgerKey,
   operationKey,
   recordHash,
   shipmentHash,
@@ -33,6 +34,9 @@ import type { RetentionShardRow } from './retention-shards.ts';
 
 /** How often a commit is asked for again whose answer was lost. The server answers the same again. */
 const MAX_COMMITS = 5;
+
+/** Left as bytes: how long a history is decides whether there is more of it in the archive, not what it says. */
+const HISTORY = { attempts: true, transitions: true };
 
 export interface PageRequest {
   readonly run: RetentionRunRow;
@@ -93,9 +97,9 @@ export class RetentionSweepStore {
   readonly #holders: Collection<HolderRow>;
   readonly #ledger: Collection<RetentionLedgerRow>;
   readonly #holds: RetentionHoldStore;
-  readonly #key: Buffer;
+  readonly #key: LedgerKey;
 
-  constructor(db: Db, ledgerKey: Buffer) {
+  constructor(db: Db, ledgerKey: LedgerKey) {
     this.#db = db;
     this.#shards = db.collection('retention_shards');
     this.#holders = db.collection('retention_shard_holders');
@@ -220,7 +224,7 @@ export class RetentionSweepStore {
       .toArray();
     const raw = new Map<AgedRecord, Buffer>();
     for (const bytes of found as unknown as Buffer[]) {
-      const row = BSON.deserialize(bytes) as Document;
+      const row = BSON.deserialize(bytes, { fieldsAsRaw: HISTORY }) as Document;
       raw.set({ id: String(row._id), terminalAt: row[terminal], shipmentId: shipmentOf(row), row }, bytes);
     }
     return { records: [...raw.keys()], raw };
@@ -281,7 +285,7 @@ export class RetentionSweepStore {
       cutoff: run.cutoff,
       terminalAt,
       deletedAt: now,
-      digest: createHash('sha256').update(bytes).digest('base64url'),
+      digest: digestOf('sha256', bytes, 'base64url'),
       runId: run._id,
       shard,
       ...place,

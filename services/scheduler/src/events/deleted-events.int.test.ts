@@ -39,7 +39,7 @@ async function deleted(event: StatusEvent): Promise<StatusEvent> {
     statusEventId(event.shipmentId, event.eventVersion),
   );
   const ledger = bench.database.db.collection<{ _id: string }>('retention_ledger');
-  await ledger.insertOne({ _id: hash, operationKey: hash, recordHash: hash } as { _id: string });
+  await ledger.insertOne({ _id: hash, operationKey: `${hash}/p/1`, recordHash: hash } as { _id: string });
   return event;
 }
 

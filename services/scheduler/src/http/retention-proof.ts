@@ -1,18 +1,31 @@
 import { erasureInput, ledgerQuery } from '@waybill/shared/contracts/retention';
 import { ProblemError } from '@waybill/shared/domain/errors';
+import type { RetentionErasureStore } from '@waybill/shared/stores/retention-erasures';
+import type { RetentionHoldStore } from '@waybill/shared/stores/retention-holds';
+import type { RetentionLedgerStore } from '@waybill/shared/stores/retention-ledger';
 import { Router } from 'express';
+import type { RetentionProofs } from '../retention/proofs.ts';
+import type { ErasureRuns } from '../ticks/erasure-runs.ts';
 import { type authentication, callerOf } from './authentication.ts';
 import { rawBody, readBody } from './body.ts';
 import { readQuery } from './query.ts';
-import type { RetentionRoutesDeps } from './retention.ts';
 import { erasureView, ledgerView } from './retention-views.ts';
 
 const MAX_BODY_BYTES = 16 * 1024;
 
+export interface ProofRoutesDeps {
+  readonly ledger: RetentionLedgerStore;
+  readonly proofs: RetentionProofs;
+  readonly holds: RetentionHoldStore;
+  readonly erasures: RetentionErasureStore;
+  readonly erasureRuns: ErasureRuns;
+  readonly now: () => Date;
+}
+
 /** What was deleted, whether that can be believed, and erasures. Ids are given in clear and compared by their hash. */
 export function proofRoutes(
   allow: ReturnType<typeof authentication>,
-  { ledger, proofs, holds, erasures, erasureRuns, now }: RetentionRoutesDeps,
+  { ledger, proofs, holds, erasures, erasureRuns, now }: ProofRoutesDeps,
 ): Router {
   const router = Router();
 

@@ -166,15 +166,23 @@ describe('the ledger', () => {
   it('finds a record by its id in clear, and a proof by its delivery', async () => {
     const key = ledgerKeyOf(bench.namingKey);
     const hash = recordHash(key, 'deliveries', 'dlv_gone');
-    const entry = { _id: 'run/000/0000000001', operationKey: 'op', recordHash: hash, deletedAt: new Date() };
+    const entry = {
+      _id: 'run/000/0000000001',
+      operationKey: `${hash}/op`,
+      recordHash: hash,
+      deletedAt: new Date(),
+    };
     await bench.database.db.collection<{ _id: string }>('retention_ledger').insertOne(entry);
     const found = await call('GET', '/v1/retention/ledger?recordId=dlv_gone');
-    expect(found.body).toMatchObject({ items: [{ operationKey: 'op', recordHash: hash }], nextCursor: null });
+    expect(found.body).toMatchObject({
+      items: [{ operationKey: `${hash}/op`, recordHash: hash }],
+      nextCursor: null,
+    });
     expect((await call('GET', '/v1/retention/ledger?recordId=dlv_other')).body.items).toEqual([]);
     expect((await call('GET', '/v1/retention/ledger')).status).toBe(400);
     expect((await call('GET', '/v1/retention/proofs/dlv_gone')).body).toMatchObject({
       state: 'gone',
-      entries: [{ operationKey: 'op' }],
+      entries: [{ operationKey: `${hash}/op` }],
     });
     expect((await call('GET', '/v1/retention/proofs/dlv_never')).status).toBe(404);
   });

@@ -6,35 +6,24 @@ import {
   sweepingInput,
 } from '@waybill/shared/contracts/retention';
 import { ProblemError } from '@waybill/shared/domain/errors';
-import type { RetentionErasureStore } from '@waybill/shared/stores/retention-erasures';
-import type { RetentionHoldStore } from '@waybill/shared/stores/retention-holds';
-import type { RetentionLedgerStore } from '@waybill/shared/stores/retention-ledger';
 import type { RetentionPolicyStore } from '@waybill/shared/stores/retention-policies';
 import type { RetentionRunStore } from '@waybill/shared/stores/retention-runs';
 import type { RetentionSweepingStore } from '@waybill/shared/stores/retention-sweeping';
 import { Router } from 'express';
 import type { RetentionPolicies } from '../retention/policies.ts';
-import type { RetentionProofs } from '../retention/proofs.ts';
-import type { ErasureRuns } from '../ticks/erasure-runs.ts';
 import { type authentication, callerOf } from './authentication.ts';
 import { rawBody, readBody } from './body.ts';
 import { readQuery } from './query.ts';
-import { proofRoutes } from './retention-proof.ts';
+import { type ProofRoutesDeps, proofRoutes } from './retention-proof.ts';
 import { holdView, policyView, retentionRunView } from './retention-views.ts';
 
 const MAX_BODY_BYTES = 16 * 1024;
 
-export interface RetentionRoutesDeps {
+export interface RetentionRoutesDeps extends ProofRoutesDeps {
   readonly policies: RetentionPolicyStore;
   readonly policyRules: RetentionPolicies;
-  readonly holds: RetentionHoldStore;
   readonly retentionRuns: RetentionRunStore;
-  readonly ledger: RetentionLedgerStore;
-  readonly proofs: RetentionProofs;
   readonly sweeping: RetentionSweepingStore;
-  readonly erasures: RetentionErasureStore;
-  readonly erasureRuns: ErasureRuns;
-  readonly now: () => Date;
 }
 
 /** Policies, legal holds, runs and their proof, erasures, and the switch that pauses sweeping. */

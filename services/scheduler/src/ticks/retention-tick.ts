@@ -20,7 +20,7 @@ import {
 import type { ErasureRuns } from './erasure-runs.ts';
 
 /** By how much this machine's clock may differ from the database's: which of them is wrong nobody can say here. */
-export const MAX_CLOCK_DIFFERENCE_MS = 5 * 60_000;
+const MAX_CLOCK_DIFFERENCE_MS = 5 * 60_000;
 /** A run of which nobody has reported the end for twice the 900 s that no job may exceed has lost its sweepers. */
 const ABANDONED_AFTER_MS = 2 * 900_000;
 
