@@ -15,7 +15,6 @@ import {
 import { DeliveryStore } from './deliveries.ts';
 import { ensureIndexes } from './indexes.ts';
 import { LeaseStore } from './leases.ts';
-import { countCandidates } from './retention-candidates.ts';
 import { RetentionErasureStore } from './retention-erasures.ts';
 import { RetentionLedgerStore } from './retention-ledger.ts';
 import { type RunRow, RunStore } from './runs.ts';
@@ -24,7 +23,6 @@ import { StatusEventStore } from './status-events.ts';
 const OPEN = 400;
 const CLOSED = 4_000;
 const NOW = new Date('2026-02-03T12:00:00Z');
-const SELECTION = { kind: 'deliveries', states: ['dead'], from: null, to: null, shipmentId: null } as const;
 const LEDGER_QUERY = ledgerQuery.parse({ recordId: 'dlv_1' });
 const CLAIMER = { worker: 'w', instance: 'i', leaseMs: 30_000 };
 
@@ -191,7 +189,6 @@ describe('the queries that run all the time', () => {
     ['stored events that are due', ['due'], 10, () => events().findDue(NOW, 100)],
     ['bodies by id', ['_id_'], 2, () => events().bodies(['SHP-0:0', 'SHP-1:1'])],
     ['the versions of a shipment', ['shipment'], 10, () => events().ofShipment('SHP-7', 100)],
-    ['the candidates of a run', ['closed'], CLOSED, () => countCandidates(db, SELECTION, NOW)],
     ['the ledger entries of a record', ['operation'], 0, () => ledger().list(LEDGER_QUERY)],
     ['events that were deleted', ['operation'], 0, () => ledger().deletedAmong(['SHP-0:0', 'SHP-1:1'])],
     ['what was erased of shipments', ['shipment'], 0, () => erasures().erasedAmong(['SHP-0', 'SHP-1'])],

@@ -57,8 +57,9 @@ export class RetentionLedgerStore {
     if (shipmentId !== undefined) clauses.push({ shipmentHash: shipmentHash(this.#key, shipmentId) });
     if (runId !== undefined) clauses.push({ _id: below(`${runId}/`) });
     if (cursor !== undefined) clauses.push({ _id: { $gt: cursor } });
+    const hint = recordId !== undefined ? 'operation' : shipmentId !== undefined ? 'shipment' : '_id_';
     const rows = await this.#ledger
-      .find({ $and: clauses })
+      .find({ $and: clauses }, { hint })
       .sort({ _id: 1 })
       .limit(limit + 1)
       .toArray();
