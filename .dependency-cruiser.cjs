@@ -52,10 +52,16 @@ module.exports = {
     {
       name: 'nobody-imports-a-service',
       comment:
-        'Services meet in Kafka and MongoDB only. The reference pages show what their configuration says; the model test drives their parts.',
+        'Services meet in Kafka and MongoDB only. The reference pages show what their configuration says, the launcher checks it; the model test drives their parts.',
       severity: 'error',
-      from: { pathNot: ['^services/', '^infra/docs/', '^tests/model/'] },
+      from: { pathNot: ['^services/', '^infra/docs/', '^infra/stack/', '^tests/model/'] },
       to: { path: '^services/' },
+    },
+    {
+      name: 'the-launcher-knows-only-what-services-are-configured-with',
+      severity: 'error',
+      from: { path: '^infra/stack/' },
+      to: { path: '^services/', pathNot: '^services/[^/]+/src/config\\.ts$' },
     },
     {
       name: 'services-do-not-know-each-other',

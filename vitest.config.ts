@@ -17,7 +17,7 @@ export default defineConfig({
           sequence: { groupOrder: 0 },
           include: ['{packages,services,infra,demo,bench}/**/*.test.ts'],
           exclude: ['**/*.int.test.ts', '**/node_modules/**'],
-          testTimeout: 15_000,
+          testTimeout: 30_000,
         },
       },
       {
@@ -28,7 +28,7 @@ export default defineConfig({
           exclude: ['**/node_modules/**'],
           globalSetup: ['tests/setup/engines.ts'],
           maxWorkers: 2,
-          testTimeout: 60_000,
+          testTimeout: 120_000,
           hookTimeout: 120_000,
         },
       },

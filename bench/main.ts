@@ -1,4 +1,5 @@
 import { parseArgs } from 'node:util';
+import { ConfigurationError } from '@waybill/shared/config/environment';
 import { idleLatency } from './idle-latency.ts';
 import { isolation } from './isolation.ts';
 import { sweep } from './sweep.ts';
@@ -49,8 +50,13 @@ if (values.help) {
 } else {
   const names =
     positionals.length > 0 ? positionals.filter(isSuite) : (Object.keys(SUITES) as (keyof typeof SUITES)[]);
-  for (const name of names) {
-    const result = await SUITES[name].run((line) => process.stderr.write(`${line}\n`), rows);
-    process.stdout.write(`${JSON.stringify({ suite: name, ...result })}\n`);
+  try {
+    for (const name of names) {
+      const result = await SUITES[name].run((line) => process.stderr.write(`${line}\n`), rows);
+      process.stdout.write(`${JSON.stringify({ suite: name, ...result })}\n`);
+    }
+  } catch (error) {
+    process.stderr.write(`bench: ${error instanceof Error ? error.message : String(error)}\n`);
+    process.exitCode = error instanceof ConfigurationError ? 78 : 1;
   }
 }

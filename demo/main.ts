@@ -1,5 +1,6 @@
 import { constants } from 'node:os';
 import { ConfigurationFaultError, EXIT_CONFIGURATION } from '@waybill/infra/stack/service-process';
+import { ConfigurationError } from '@waybill/shared/config/environment';
 import { readArguments, USAGE } from './arguments.ts';
 import { Progress } from './progress.ts';
 import { runDemo } from './run.ts';
@@ -54,7 +55,8 @@ async function demo(once: boolean): Promise<number> {
     progress.note(`demo: ${error instanceof Error ? error.message : String(error)}`);
     // Engines that were still being started are ended when this process is gone, and not before.
     if (error instanceof Interrupted) process.exit(error.exitCode);
-    return error instanceof ConfigurationFaultError ? EXIT_CONFIGURATION : EXIT_FAILED;
+    const configuration = error instanceof ConfigurationFaultError || error instanceof ConfigurationError;
+    return configuration ? EXIT_CONFIGURATION : EXIT_FAILED;
   }
 }
 

@@ -1,7 +1,7 @@
 import { setTimeout as delay } from 'node:timers/promises';
 import type { StatusEvent } from '@waybill/shared/contracts/status-event';
 import { OPEN_STATES } from '@waybill/shared/domain/delivery';
-import type { SampleSubscriber } from './sample-subscriber.ts';
+import type { Received, Sample } from './sample-subscriber.ts';
 import type { DeliveryView, ShipmentView, WaybillApi } from './waybill-api.ts';
 import { stateInWords } from './words.ts';
 
@@ -18,9 +18,17 @@ export interface PlayedRecord {
   readonly deliveries: readonly DeliveryView[];
 }
 
+/** A sample subscriber, wherever it runs. */
+export interface Listener {
+  readonly sample: Sample;
+  readonly url: string;
+  /** What it counted itself so far. */
+  received(): Promise<readonly Received[]>;
+}
+
 export interface Scene {
   readonly api: WaybillApi;
-  readonly subscribers: readonly SampleSubscriber[];
+  readonly subscribers: readonly Listener[];
   readonly events: readonly StatusEvent[];
   /** Told again and again how far it is. */
   readonly show: (line: string) => void;
@@ -42,13 +50,13 @@ export async function play(scene: Scene): Promise<string[]> {
   }
   for (const [index, event] of events.entries()) {
     await api.postEvent(event);
-    show(`event ${index + 1} of ${events.length} posted, ${requestsOf(subscribers)} requests received`);
+    show(`event ${index + 1} of ${events.length} posted, ${await requestsOf(subscribers)} requests received`);
     await delay(BETWEEN_EVENTS_MS, undefined, { signal });
   }
   for (const since = performance.now(); ; await delay(LOOK_EVERY_MS, undefined, { signal })) {
     const shipments = await readShipments(scene);
     const open = stillOpen(shipments, events);
-    show(`${progressOf(shipments)}, ${requestsOf(subscribers)} requests received`);
+    show(`${progressOf(shipments)}, ${await requestsOf(subscribers)} requests received`);
     if (open.length === 0 || performance.now() - since > TERMINAL_WITHIN_MS) return open;
   }
 }
@@ -99,7 +107,7 @@ async function readShipments({ api, events, subscribers }: Scene): Promise<Shipm
 }
 
 /** On engines that hold other data there are other subscribers too; the demo answers for its own. */
-function ownedBy(subscribers: readonly SampleSubscriber[]): (item: { subscriberId: string }) => boolean {
+function ownedBy(subscribers: readonly Listener[]): (item: { subscriberId: string }) => boolean {
   const ids = new Set(subscribers.map(({ sample }) => sample.id));
   return ({ subscriberId }) => ids.has(subscriberId);
 }
@@ -112,8 +120,9 @@ function isOpen({ state }: { readonly state: DeliveryView['state'] }): boolean {
   return OPEN_STATES.some((open) => open === state);
 }
 
-function requestsOf(subscribers: readonly SampleSubscriber[]): number {
-  return subscribers.reduce((sum, { received }) => sum + received.length, 0);
+async function requestsOf(subscribers: readonly Listener[]): Promise<number> {
+  const received = await Promise.all(subscribers.map((subscriber) => subscriber.received()));
+  return received.reduce((sum, { length }) => sum + length, 0);
 }
 
 function progressOf(shipments: readonly ShipmentView[]): string {

@@ -1,12 +1,10 @@
 import { type Stack, startStack } from '@waybill/infra/stack/start';
-import { renderAudit } from './audit.ts';
-import { SHIPMENTS, sampleEvents, shipmentIdOf } from './events.ts';
-import { play, readRecord, type Scene } from './play.ts';
+import { sampleEvents } from './events.ts';
+import { readRecord, type Scene } from './play.ts';
 import type { Progress } from './progress.ts';
-import { reconcile } from './reconcile.ts';
 import { type Received, SampleSubscriber } from './sample-subscriber.ts';
 import { SAMPLES } from './subscribers.ts';
-import { renderSummary, renderVerdict } from './summary.ts';
+import { freeNumber, introduction, removeSubscribers, tell } from './tell.ts';
 import { invitation } from './try-it.ts';
 import { WaybillApi } from './waybill-api.ts';
 
@@ -44,10 +42,15 @@ export async function runDemo(options: DemoOptions): Promise<boolean> {
   const signal = AbortSignal.any([options.signal, failed.signal]);
 
   const api = apiOf(stack);
-  if (env.MONGODB_URI) resources.defer(() => removeSubscribers(api, progress));
+  if (env.MONGODB_URI) resources.defer(() => removeSubscribers(api, progress.note));
   const events = sampleEvents(await freeNumber(api));
-  const scene: Scene = { api, subscribers, events, show: progress.show, signal };
-  const good = await tell(scene, print, progress);
+  const listeners = subscribers.map(({ sample, url, received }) => ({
+    sample,
+    url,
+    received: async () => received,
+  }));
+  const scene: Scene = { api, subscribers: listeners, events, show: progress.show, signal };
+  const good = await tell(scene, print, progress.clear);
   if (once || !good) return good;
 
   print(invitation(api, await readRecord(scene), subscribers));
@@ -72,31 +75,6 @@ async function start(env: NodeJS.ProcessEnv, { signal, progress }: DemoOptions):
   }
 }
 
-/** Plays, and prints what came of it. */
-async function tell(scene: Scene, print: (text: string) => void, progress: Progress): Promise<boolean> {
-  const open = await play(scene).catch((error: unknown) => {
-    scene.signal.throwIfAborted();
-    throw error;
-  });
-  const record = await readRecord(scene);
-  const counts = scene.subscribers.map(({ sample, received }) => ({
-    subscriberId: sample.id,
-    received: [...received],
-  }));
-  // What is under way is not on record yet, so there is nothing to compare.
-  const discrepancies = open.length > 0 ? [] : reconcile(record, scene.events, counts);
-  progress.clear();
-  print(`\n${renderAudit(record, scene.events)}\n${renderSummary(record, counts)}\n`);
-  print(`${renderVerdict(record, counts, open, discrepancies)}\n`);
-  return open.length === 0 && discrepancies.length === 0;
-}
-
-function introduction(): string {
-  const events = sampleEvents(1).length;
-  const subscribers = SAMPLES.map(({ id, about }) => `  ${id.padEnd(16)}${about}\n`).join('');
-  return `${events} status events of ${SHIPMENTS} shipments, for these subscribers:\n\n${subscribers}\n`;
-}
-
 /** The environment with every sample subscriber, and nothing else, let through the egress guard besides. */
 function letThrough(env: NodeJS.ProcessEnv, subscribers: readonly SampleSubscriber[]): NodeJS.ProcessEnv {
   const allowed = [env.WAYBILL_EGRESS_ALLOW ?? '', ...subscribers.map(({ authority }) => authority)];
@@ -108,24 +86,6 @@ function apiOf({ ready }: Stack): WaybillApi {
   if (admin === null)
     throw new Error('the demo makes subscribers: WAYBILL_API_KEYS needs a key of role admin');
   return new WaybillApi(ready.scheduler, { ingest: ingest ?? admin, operator: operator ?? admin, admin });
-}
-
-/** On engines that hold an earlier run, shipments get the numbers after it. */
-async function freeNumber(api: WaybillApi): Promise<number> {
-  let number = 1;
-  while ((await api.shipment(shipmentIdOf(number))) !== null) number += SHIPMENTS;
-  return number;
-}
-
-/** Engines that stay would go on sending to endpoints that are gone. */
-async function removeSubscribers(api: WaybillApi, progress: Progress): Promise<void> {
-  for (const { id } of SAMPLES) {
-    await api.deleteSubscriber(id).catch((error: unknown) => {
-      progress.note(
-        `subscriber ${id} is left behind: ${error instanceof Error ? error.message : String(error)}`,
-      );
-    });
-  }
 }
 
 function receipt(subscriberId: string, { idempotencyKey, reply }: Received): string {

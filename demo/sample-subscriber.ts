@@ -36,7 +36,7 @@ export interface Received {
   readonly reply: Reply;
 }
 
-/** A subscriber's endpoint: an HTTP server on loopback that keeps its own count of what it received. */
+/** A subscriber's endpoint: an HTTP server that keeps its own count of what it received. */
 export class SampleSubscriber {
   readonly sample: Sample;
   /** In order of arrival. Grows for as long as it runs. */
@@ -55,14 +55,14 @@ export class SampleSubscriber {
     this.#server.keepAliveTimeout = 0;
   }
 
-  /** On any free port. */
-  async listen(): Promise<this> {
-    this.#server.listen(0, '127.0.0.1');
+  /** On any free port of the loopback address, unless told otherwise. */
+  async listen(port = 0, host = '127.0.0.1'): Promise<this> {
+    this.#server.listen(port, host);
     await once(this.#server, 'listening');
     return this;
   }
 
-  /** `127.0.0.1:port`, the form that the egress allow list takes. */
+  /** `127.0.0.1:port`, for callers on this machine; the form that the egress allow list takes. */
   get authority(): string {
     return `127.0.0.1:${(this.#server.address() as AddressInfo).port}`;
   }

@@ -1,8 +1,9 @@
+import type { EngineAccess } from '@waybill/shared/config/engine-access';
 import { createKafka } from '@waybill/shared/kafka/client';
 import { Codec } from '@waybill/shared/kafka/codec';
 import { ensureTopics } from '@waybill/shared/kafka/topics';
 import { connectDatabase } from '@waybill/shared/stores/client';
-import { ensureIndexes } from '@waybill/shared/stores/indexes';
+import { ensureIndexes } from '@waybill/shared/stores/ensure-indexes';
 import { loadNamingKey } from '@waybill/shared/stores/installation';
 import { ensureReplicaSet } from '@waybill/shared/stores/replica-set';
 import { createLogger } from '@waybill/shared/telemetry/logger';
@@ -11,6 +12,8 @@ export interface BootstrapSettings {
   readonly KAFKA_BROKERS: string;
   readonly MONGODB_URI: string;
   readonly SCHEMA_REGISTRY_URL: string;
+  /** Engines that are given none let everybody in, in clear. */
+  readonly access?: EngineAccess;
 }
 
 /**
@@ -18,18 +21,20 @@ export interface BootstrapSettings {
  * twice and by two at once; what exists is left as it is, but a topic's retention follows the catalogue.
  */
 export async function bootstrap(settings: BootstrapSettings, log: (line: string) => void): Promise<void> {
-  await ensureReplicaSet(settings.MONGODB_URI);
-  const database = await connectDatabase(settings.MONGODB_URI, 'waybill-bootstrap');
+  const { access } = settings;
+  await ensureReplicaSet(settings.MONGODB_URI, access?.mongodb);
+  const database = await connectDatabase(settings.MONGODB_URI, 'waybill-bootstrap', access?.mongodb);
   try {
-    await ensureIndexes(database.db);
+    await ensureIndexes(database.db, log);
     await loadNamingKey(database.db);
     log('MongoDB: replica set and indexes are there');
   } finally {
     await database.close();
   }
   const logger = createLogger('bootstrap', 'silent');
-  await ensureTopics(createKafka(settings.KAFKA_BROKERS.split(','), 'waybill-bootstrap', logger));
+  const brokers = settings.KAFKA_BROKERS.split(',');
+  await ensureTopics(createKafka(brokers, 'waybill-bootstrap', logger, access?.kafka));
   log('Kafka: topics are there');
-  await new Codec(settings.SCHEMA_REGISTRY_URL).registerSchemas();
+  await new Codec(settings.SCHEMA_REGISTRY_URL, access?.registry).registerSchemas();
   log('Schema registry: schemas are there');
 }

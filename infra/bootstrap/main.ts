@@ -1,13 +1,15 @@
-import { ConfigurationError, commonEnvironment, parseEnvironment } from '@waybill/shared/config/environment';
+import { engineAccess } from '@waybill/shared/config/engine-access';
+import { ConfigurationError, engineEnvironment, parseEnvironment } from '@waybill/shared/config/environment';
 import { bootstrap } from './bootstrap.ts';
 
-const { KAFKA_BROKERS, MONGODB_URI, SCHEMA_REGISTRY_URL } = commonEnvironment;
-
 try {
-  const settings = parseEnvironment({ KAFKA_BROKERS, MONGODB_URI, SCHEMA_REGISTRY_URL }, process.env);
-  await bootstrap({ ...settings, KAFKA_BROKERS: settings.KAFKA_BROKERS.join(',') }, (line) => {
-    process.stdout.write(`${line}\n`);
-  });
+  const settings = parseEnvironment(engineEnvironment, process.env);
+  await bootstrap(
+    { ...settings, KAFKA_BROKERS: settings.KAFKA_BROKERS.join(','), access: engineAccess(settings) },
+    (line) => {
+      process.stdout.write(`${line}\n`);
+    },
+  );
 } catch (error) {
   const configuration = error instanceof ConfigurationError;
   process.stderr.write(`bootstrap: ${error instanceof Error ? error.message : String(error)}\n`);

@@ -37,7 +37,7 @@ function configurationPage(): string {
   });
   return page(
     'Configuration',
-    'Environment variables, read once at start. Every fault is reported at once and the process exits with 78; an\nempty variable counts as unset.',
+    'Environment variables, read once at start. Every fault is reported at once and the process exits with 78; an\nempty variable counts as unset. Bootstrap reads those of Kafka, MongoDB and the registry.',
     table(['variable', 'service', 'when unset', 'meaning'], rows),
   );
 }

@@ -1,4 +1,4 @@
-import { mkdir, mkdtemp, readFile, rm, writeFile } from 'node:fs/promises';
+import { mkdir, mkdtemp, readdir, readFile, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join, resolve } from 'node:path';
 import { setTimeout as delay } from 'node:timers/promises';
@@ -9,6 +9,13 @@ import { launcherTether } from './tether.ts';
 const HANDOVER_MS = 20_000;
 const POLL_MS = 50;
 const OWNER_FILE = 'owner.json';
+/** Tells a directory of ours from somebody else's. */
+const MARK_FILE = 'waybill-data.txt';
+
+/** A directory that cannot hold data; the message names it and says why. */
+class DataDirectoryError extends Error {
+  override readonly name = 'DataDirectoryError';
+}
 
 /** A directory that this launcher alone writes to. */
 export interface DataDirectory {
@@ -38,11 +45,38 @@ export async function openDataDirectory(wanted: string | undefined): Promise<Dat
     };
   }
   const path = resolve(wanted);
-  await mkdir(path, { recursive: true });
+  await makeOwn(path);
   const ownerFile = join(path, OWNER_FILE);
   await awaitHandover(path, ownerFile);
   await writeFile(ownerFile, JSON.stringify({ launcher: ownerOf(process.pid), tether: ownerOf(tether.pid) }));
   return { path, kept: true, close: () => rm(ownerFile, { force: true }) };
+}
+
+/** Makes it if it is absent. Refuses what is no directory, and one in which something else keeps its files. */
+async function makeOwn(path: string): Promise<void> {
+  try {
+    await mkdir(path, { recursive: true });
+    const present = await readdir(path);
+    if (present.length > 0 && !present.includes(MARK_FILE)) {
+      throw new DataDirectoryError(
+        `${path} is not empty and was not made by pnpm stack (it has no ${MARK_FILE}): name a new or empty directory`,
+      );
+    }
+    await writeFile(
+      join(path, MARK_FILE),
+      'Data, keys and logs of a local Waybill stack. Nothing else belongs here.\n',
+    );
+  } catch (error) {
+    throw error instanceof DataDirectoryError ? error : new DataDirectoryError(faultOf(path, error));
+  }
+}
+
+function faultOf(path: string, error: unknown): string {
+  const { code, message } = error as NodeJS.ErrnoException;
+  if (code === 'EEXIST') return `${path} is a file: name a directory`;
+  if (code === 'ENOTDIR') return `${path} lies below a file: name a directory`;
+  if (code === 'EACCES' || code === 'EPERM') return `${path} cannot be written by this user (${code})`;
+  return `${path} cannot be used as a data directory: ${message}`;
 }
 
 async function awaitHandover(path: string, ownerFile: string): Promise<void> {

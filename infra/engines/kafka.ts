@@ -6,7 +6,7 @@ import { requireDirectoryDigest } from './checksum.ts';
 import { type EnginePlace, type RunningEngine, runEngine } from './engine-process.ts';
 import { canLeadGroups } from './group-coordinator.ts';
 import { type JavaProgram, javaCommand } from './java.ts';
-import { brokerSettings, KAFKA_NODE_ID } from './kafka-settings.ts';
+import { type BrokerAddresses, brokerSettings, KAFKA_NODE_ID } from './kafka-settings.ts';
 import { copyWithDependencies, type Maven } from './maven.ts';
 import { KAFKA } from './pins.ts';
 import { pollUntil } from './poll.ts';
@@ -35,10 +35,15 @@ export function kafkaInstallation(maven: Maven, javaHome: string): Installation 
   };
 }
 
-/** Starts a broker that is its own controller; resolves with its address once it takes requests. */
+/**
+ * Starts a broker that is its own controller; resolves with its address once it takes requests.
+ *
+ * @param others settings that it also gets, or other values of those it has; for tests.
+ */
 export function startKafka(
   { installation, javaHome, flags }: JavaProgram,
   place: EnginePlace,
+  others: (addresses: BrokerAddresses) => Record<string, string> = () => ({}),
 ): Promise<{ brokers: string; engine: RunningEngine }> {
   return withFreePorts(2, async ([port, controllerPort]) => {
     const storage = join(place.directory, 'storage');
@@ -46,7 +51,7 @@ export function startKafka(
     const properties = join(place.directory, 'server.properties');
     await copyStorage(join(installation, 'formatted'), storage);
     await mkdir(temporary, { recursive: true });
-    await writeFile(properties, serverProperties(storage, Number(port), Number(controllerPort)));
+    await writeFile(properties, serverProperties(storage, Number(port), Number(controllerPort), others));
     const args = [
       ...flags,
       ...['-Xmx512m', '-XX:+UseSerialGC', '-XX:-UsePerfData', `-Djava.io.tmpdir=${temporary}`],
@@ -107,10 +112,17 @@ function newId(): string {
   return bytes.toString('base64url');
 }
 
-function serverProperties(storage: string, port: number, controllerPort: number): string {
+function serverProperties(
+  storage: string,
+  port: number,
+  controllerPort: number,
+  others: (addresses: BrokerAddresses) => Record<string, string> = () => ({}),
+): string {
+  const addresses = { port, controllerPort, listenOn: '127.0.0.1' };
   const settings = {
-    ...brokerSettings({ port, controllerPort, listenOn: '127.0.0.1' }),
+    ...brokerSettings(addresses),
     'log.dirs': storage.replaceAll('\\', '\\\\'),
+    ...others(addresses),
   };
   return Object.entries(settings)
     .map(([name, value]) => `${name}=${value}\n`)

@@ -1,8 +1,9 @@
-import { ConfigurationError } from '@waybill/shared/config/environment';
 import { openDataDirectory } from './data-directory.ts';
 import { startEmbedded } from './embedded.ts';
+import { engineKind } from './engine-kind.ts';
 import type { StartedEngine, StartedEngines } from './engine-set.ts';
-import { handedInEngines, wantedBeside } from './handed-in.ts';
+import { handedInAccess, handedInEngines, wantedBeside } from './handed-in.ts';
+import { requireReachable } from './reachable.ts';
 
 /** Running engines. `pid` is null for one that was handed in or runs in a container; it changes after a restart. */
 export interface Engines {
@@ -39,7 +40,8 @@ const GRACE_MS = 10_000;
 
 /**
  * Resolves when all three engines serve. When one cannot be started, what was started is stopped and it rejects:
- * with MissingPrerequisitesError when something has to be installed first. Whatever ends this process, nothing
+ * with MissingPrerequisitesError when something has to be installed first, with UnreachableEnginesError when one that was
+ * handed in does not answer. Whatever ends this process, nothing
  * that was started here is left running. An engine that ends by itself is started again, with its ports and data.
  */
 export async function startEngines(options: StartEnginesOptions): Promise<Engines> {
@@ -52,6 +54,7 @@ export async function startEngines(options: StartEnginesOptions): Promise<Engine
       'engines in containers keep no data: WAYBILL_ENGINES=docker and a data directory exclude each other',
     );
   }
+  await requireReachable(handedIn, handedInAccess(env));
   const directory = await openDataDirectory(options.dataDir);
   let started: StartedEngines;
   try {
@@ -89,12 +92,6 @@ export async function startEngines(options: StartEnginesOptions): Promise<Engine
       return stopped;
     },
   };
-}
-
-function engineKind({ WAYBILL_ENGINES: kind = '' }: NodeJS.ProcessEnv): 'embedded' | 'docker' {
-  if (kind === 'docker') return 'docker';
-  if (kind === '' || kind === 'embedded') return 'embedded';
-  throw new ConfigurationError([`WAYBILL_ENGINES must be "embedded" or "docker", not "${kind}"`]);
 }
 
 function withPid<Address extends object>(

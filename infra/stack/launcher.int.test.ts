@@ -29,7 +29,7 @@ function environment(more: NodeJS.ProcessEnv = {}): NodeJS.ProcessEnv {
 }
 
 test('SIGTERM stops everything and ends with 0; one ready line says where all is', SLOW, async () => {
-  launched = launch([...LAUNCHER, '--dispatchers', '2'], environment());
+  launched = launch([...LAUNCHER, '--dispatchers', '2', '--sweepers', '1'], environment());
   const ready = await launched.ready();
   expect(Object.keys(ready.pids)).toEqual([
     'scheduler',
@@ -39,7 +39,11 @@ test('SIGTERM stops everything and ends with 0; one ready line says where all is
     'mongodb',
     'registry',
   ]);
-  expect(ready.pids.dispatcher).toHaveLength(2);
+  expect(ready.pids).toMatchObject({
+    scheduler: expect.any(Number),
+    dispatcher: [expect.any(Number), expect.any(Number)],
+    sweeper: [expect.any(Number)],
+  });
   expect(ready.addresses?.dispatcher[0]).toBe(ready.dispatcher);
   expect(ready.jaeger).toBeNull();
   const keyed = await fetch(`${ready.scheduler}/v1/subscribers`, {
@@ -90,12 +94,41 @@ test('SIGTERM while engines are starting leaves nothing', async () => {
   expect(await launched.exitCode).toBe(0);
 });
 
-test('a wrong environment ends with 78 and every fault; engines that were handed in stay', async () => {
-  const engines = inject('engines');
-  launched = launch(LAUNCHER, environment({ ...engines, LOG_LEVEL: 'loud' }));
+test('a wrong environment ends with 78 and every fault, each once, before anything is started', async () => {
+  launched = launch(LAUNCHER, environment({ LOG_LEVEL: 'loud', LEASE_MS: '5', WAYBILL_ENGINES: 'podman' }));
   expect(await launched.exitCode).toBe(78);
-  expect(launched.output.stderr).toMatch(/LOG_LEVEL/);
+  const [heading, ...faults] = launched.output.stderr.trim().split('\n');
+  expect(heading).toBe('The environment has 3 fault(s):');
+  expect(faults.map((line) => line.split(' ')[3]).sort()).toEqual([
+    'LEASE_MS',
+    'LOG_LEVEL',
+    'WAYBILL_ENGINES',
+  ]);
   expect(launched.output.stdout).toBe('');
+});
+
+test('engines that are named and do not answer are all named, and what to do', async () => {
+  const { SCHEMA_REGISTRY_URL } = inject('engines');
+  const nowhere = {
+    KAFKA_BROKERS: '127.0.0.1:1',
+    MONGODB_URI: 'mongodb://user:secret@127.0.0.1:1/?replicaSet=rs0',
+    SCHEMA_REGISTRY_URL: SCHEMA_REGISTRY_URL.replace(/\/apis.*/, '/nothing-here'),
+  };
+  launched = launch(LAUNCHER, environment(nowhere));
+  expect(await launched.exitCode).toBe(69);
+  const { stderr } = launched.output;
+  expect(stderr).toMatch(/^KAFKA_BROKERS names no Kafka broker that answers: .*ECONNREFUSED/m);
+  expect(stderr).toMatch(/^MONGODB_URI names no MongoDB server that answers: .*ECONNREFUSED/m);
+  expect(stderr).toMatch(/^SCHEMA_REGISTRY_URL names no schema registry that answers: .* 404$/m);
+  expect(stderr).toContain('correct the address');
+  expect(stderr).not.toContain('secret');
+});
+
+test('a data directory that is a file is refused by name; engines that were handed in stay', async () => {
+  const engines = inject('engines');
+  launched = launch([...LAUNCHER, '--data', '/dev/null'], environment(engines));
+  expect(await launched.exitCode).toBe(1);
+  expect(launched.output.stderr).toBe('/dev/null is a file: name a directory\n');
   expect((await fetch(`${engines.SCHEMA_REGISTRY_URL}/subjects`)).ok).toBe(true);
 });
 
@@ -104,7 +137,7 @@ test.each([
   [
     [],
     { KAFKA_BROKERS: 'broker:9092', MONGODB_URI: 'mongodb://database/' },
-    1,
+    78,
     /set SCHEMA_REGISTRY_URL too/,
   ],
   [['--help'], {}, 0, /^$/],

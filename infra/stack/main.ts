@@ -1,10 +1,13 @@
 import { ConfigurationError } from '@waybill/shared/config/environment';
+import { UnreachableEnginesError } from '../engines/reachable.ts';
 import { parseStackCommand, USAGE, UsageError } from './options.ts';
 import { ConfigurationFaultError, EXIT_CONFIGURATION } from './service-process.ts';
 import { type Stack, startStack } from './start.ts';
 
 /** EX_USAGE of sysexits.h. */
 const EXIT_USAGE = 64;
+/** EX_UNAVAILABLE of sysexits.h. */
+const EXIT_UNAVAILABLE = 69;
 /** The terminal and each package manager above may send the same Ctrl-C; a later one means that it takes too long. */
 const IMPATIENCE_MS = 2000;
 
@@ -21,9 +24,14 @@ try {
     process.exitCode = EXIT_USAGE;
   } else {
     progress(error instanceof Error ? error.message : String(error));
-    const configuration = error instanceof ConfigurationFaultError || error instanceof ConfigurationError;
-    process.exitCode = configuration ? EXIT_CONFIGURATION : 1;
+    process.exitCode = exitCodeOf(error);
   }
+}
+
+function exitCodeOf(error: unknown): number {
+  if (error instanceof ConfigurationFaultError || error instanceof ConfigurationError)
+    return EXIT_CONFIGURATION;
+  return error instanceof UnreachableEnginesError ? EXIT_UNAVAILABLE : 1;
 }
 
 /** Runs a stack until a signal asks to stop it, or a service's environment turns out wrong. */

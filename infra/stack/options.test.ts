@@ -1,14 +1,13 @@
 import { expect, test } from 'vitest';
 import { parseStackCommand, UsageError } from './options.ts';
 
-test('without arguments there is one of each and nothing is kept', () => {
-  const counts = { scheduler: 1, dispatcher: 1, sweeper: 1 };
-  expect(parseStackCommand([])).toEqual({ help: false, counts, dataDir: undefined });
+test('without arguments nothing is asked for and nothing is kept', () => {
+  expect(parseStackCommand([])).toEqual({ help: false, counts: {}, dataDir: undefined });
 });
 
 test('counts and the data directory are taken, also behind the separator that package managers pass on', () => {
   const args = ['--schedulers', '2', '--dispatchers=3', '--data', '/data'];
-  const expected = { help: false, counts: { scheduler: 2, dispatcher: 3, sweeper: 1 }, dataDir: '/data' };
+  const expected = { help: false, counts: { scheduler: 2, dispatcher: 3 }, dataDir: '/data' };
   expect(parseStackCommand(args)).toEqual(expected);
   expect(parseStackCommand(['--', ...args])).toEqual(expected);
 });

@@ -11,6 +11,7 @@ Options:
   --schedulers N    how many schedulers (default 1)
   --dispatchers N   how many dispatchers (default 1)
   --sweepers N      how many sweepers (default 1)
+                    "pids" holds an array for a service whose option is given, also with 1, else one number
   --data DIR        keep data, keys and logs in DIR and use them again; without it they go when the stack stops
   --help            show this
 
@@ -21,13 +22,17 @@ Environment:
   MONGOD_BIN                                        the mongod to run
   WAYBILL_API_KEYS, WAYBILL_SECRET_KEYS             random ones are made where unset
 What the services read, docs/configuration.md lists.
+
+Exit status: 0 stopped as asked, 64 wrong arguments, 69 an engine that was named does not answer, 78 faults in the
+environment (found before anything is started, all at once), 1 anything else.
 `;
 
 const MAX_COUNT = 32;
 
 export interface StackCommand {
   help: boolean;
-  counts: Record<ServiceName, number>;
+  /** Only of what was asked for. */
+  counts: Partial<Record<ServiceName, number>>;
   dataDir: string | undefined;
 }
 
@@ -39,7 +44,7 @@ export class UsageError extends Error {
 /** Reads the arguments after the script's name. Throws UsageError. */
 export function parseStackCommand(args: readonly string[]): StackCommand {
   const { values } = parse(args[0] === '--' ? args.slice(1) : args);
-  const counts = { scheduler: 1, dispatcher: 1, sweeper: 1 };
+  const counts: StackCommand['counts'] = {};
   for (const service of SERVICES) {
     const flag = `${service}s` as const;
     const given = values[flag];

@@ -15,7 +15,7 @@ export interface ReadyInfo extends PerService<string> {
   registry: string;
   jaeger: string | null;
   apiKeys: ApiKeys;
-  /** An array for a service of which there are several; null for an engine that is no process of this stack. */
+  /** An array for a service whose number was asked for; null for an engine that is no process of this stack. */
   pids: PerService<number | number[]> & Record<'kafka' | 'mongodb' | 'registry', number | null>;
   /** All addresses, where there are several of any service; the keys above hold the first of each. */
   addresses?: PerService<string[]>;
@@ -23,12 +23,15 @@ export interface ReadyInfo extends PerService<string> {
 
 export function describeStack(
   services: readonly RunningService[],
+  counts: Readonly<Partial<Record<ServiceName, number>>>,
   engines: Engines,
   apiKeys: string,
   jaeger: string | null,
 ): ReadyInfo {
   const addresses = byService(services, ({ process }) => process.address);
   const pids = byService(services, ({ process }) => process.pid);
+  const shown = (name: ServiceName): number | number[] =>
+    counts[name] === undefined ? (pids[name][0] ?? []) : pids[name];
   const severalOfAny = SERVICES.some((name) => addresses[name].length > 1);
   return {
     scheduler: addresses.scheduler[0] ?? '',
@@ -40,9 +43,9 @@ export function describeStack(
     jaeger,
     apiKeys: firstKeys(apiKeys),
     pids: {
-      scheduler: oneOrMany(pids.scheduler),
-      dispatcher: oneOrMany(pids.dispatcher),
-      sweeper: oneOrMany(pids.sweeper),
+      scheduler: shown('scheduler'),
+      dispatcher: shown('dispatcher'),
+      sweeper: shown('sweeper'),
       kafka: engines.kafka.pid,
       mongodb: engines.mongodb.pid,
       registry: engines.registry.pid,
@@ -68,9 +71,4 @@ export function jaegerAddress(env: NodeJS.ProcessEnv): string | null {
   const url = new URL(endpoint);
   url.port = JAEGER_QUERY_PORT;
   return url.origin;
-}
-
-function oneOrMany(pids: number[]): number | number[] {
-  const [first, ...more] = pids;
-  return first === undefined || more.length > 0 ? pids : first;
 }

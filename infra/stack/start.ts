@@ -1,7 +1,9 @@
 import { join } from 'node:path';
 import { bootstrap } from '@waybill/infra/bootstrap/bootstrap';
 import { openDataDirectory } from '../engines/data-directory.ts';
+import { handedInAccess } from '../engines/handed-in.ts';
 import { startEngines } from '../engines/start.ts';
+import { checkEnvironment } from './environment.ts';
 import { stackKeys } from './keys.ts';
 import { byService, describeStack, jaegerAddress, type ReadyInfo } from './ready.ts';
 import type { ConfigurationFaultError } from './service-process.ts';
@@ -11,7 +13,7 @@ import { startServices } from './start-services.ts';
 export interface StartStackOptions {
   /** Passed on to the services; engines named in it are used, not started. */
   env: NodeJS.ProcessEnv;
-  /** How many of each service; one where absent. */
+  /** How many of each service. Where absent there is one, and its process id stands alone in `pids`. */
   counts?: Partial<Record<ServiceName, number>>;
   /** Keeps data, keys and logs; without it they go with the stack. */
   dataDir?: string | undefined;
@@ -37,8 +39,8 @@ export interface Stack {
 }
 
 /**
- * Resolves when every service is ready. Otherwise stops what was started and rejects: with ConfigurationFaultError
- * when a service says that its environment is wrong. Whatever ends this process, nothing is left running.
+ * Resolves when every service is ready. Otherwise stops what was started and rejects: with ConfigurationError when the
+ * environment has faults, before anything is started; with ConfigurationFaultError when a service says so later. Whatever ends this process, nothing is left running.
  */
 export async function startStack(options: StartStackOptions): Promise<Stack> {
   const { env, counts = {}, entries = {}, dataDir, failPoints = false, progress } = options;
@@ -46,6 +48,7 @@ export async function startStack(options: StartStackOptions): Promise<Stack> {
   async function stopAll(): Promise<void> {
     for (let stop = stops.pop(); stop !== undefined; stop = stops.pop()) await stop();
   }
+  checkEnvironment(env);
   try {
     const engines = await startEngines({
       env,
@@ -59,7 +62,7 @@ export async function startStack(options: StartStackOptions): Promise<Stack> {
       MONGODB_URI: engines.mongodb.uri,
       SCHEMA_REGISTRY_URL: engines.registry.url,
     };
-    await bootstrap(addresses, progress);
+    await bootstrap({ ...addresses, access: handedInAccess(env) }, progress);
 
     const keys = await stackKeys(env, dataDir);
     const jaeger = jaegerAddress(env);
@@ -77,7 +80,7 @@ export async function startStack(options: StartStackOptions): Promise<Stack> {
     let stopped: Promise<void> | undefined;
     return {
       get ready() {
-        return describeStack(services.all, engines, keys.WAYBILL_API_KEYS, jaeger);
+        return describeStack(services.all, counts, engines, keys.WAYBILL_API_KEYS, jaeger);
       },
       get restarts() {
         return byService(services.all, ({ process }) => process.restarts);

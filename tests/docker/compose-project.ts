@@ -4,86 +4,131 @@ import { tmpdir } from 'node:os';
 import { join, resolve } from 'node:path';
 import { freePort } from '@waybill/infra/engines/ports';
 import type { ApiKeys } from '../harness/api.ts';
+import type { WireRequest } from '../harness/snapshot.ts';
 import { docker, dockerLines } from './docker.ts';
 
 const ROOT = resolve(import.meta.dirname, '../..');
-/** Builds four images when nothing is cached. */
+/** Fetches all dependencies when nothing is cached. */
+const BUILD_TIMEOUT_MS = 600_000;
 const UP_TIMEOUT_MS = 280_000;
+/** For a hook that builds and brings a stack up, on a machine that has much else to do. */
+export const BUILT_AND_UP_WITHIN_MS = BUILD_TIMEOUT_MS + UP_TIMEOUT_MS;
 const DOWN_TIMEOUT_MS = 90_000;
 
-/** A subscriber's endpoint: says 200 to everything, and on GET /received what was posted to it. */
+/**
+ * A subscriber's endpoint. GET /received tells what was posted to it. Says 200 to everything, but below /flaky 503 to
+ * some attempts, which ones depends on the delivery alone.
+ */
 const ENDPOINT = `
 const received = [];
+const { createHash } = require('node:crypto');
 require('node:http').createServer((request, response) => {
   const chunks = [];
   request.on('data', (chunk) => chunks.push(chunk)).on('end', () => {
-    if (request.url === '/received') return response.end(JSON.stringify(received));
-    if (request.method === 'POST') received.push({ headers: request.headers, body: Buffer.concat(chunks).toString() });
-    response.end();
+    const { method, url: path, headers } = request;
+    if (path === '/received') return response.end(JSON.stringify(received));
+    if (path === '/readyz') return response.end();
+    const name = headers['idempotency-key'] + '/' + headers['waybill-attempt'];
+    const fails = path.startsWith('/flaky') && createHash('sha256').update(name).digest()[0] < 100;
+    const answered = fails ? 503 : 200;
+    const body = Buffer.concat(chunks).toString('base64');
+    received.push({ number: received.length + 1, method, path, headers, body, answered, at: Date.now() });
+    response.writeHead(answered).end();
   });
 }).listen(8080);
 `;
 
-/** The compose file, and beside its services one called `subscriber`, whose image is already there. */
+/** Where the subscriber container listens, for services beside it. */
+const SUBSCRIBER = 'subscriber:8080';
+
+/** What a test adds to the compose file: a service called `subscriber`, whose image is already there. */
 const WITH_SUBSCRIBER = {
-  services: {
-    subscriber: {
-      build: { context: '.', dockerfile: 'infra/docker/Dockerfile', args: { SERVICE: 'sweeper' } },
-      entrypoint: ['node', '--eval', ENDPOINT],
-      ports: ['127.0.0.1::8080'],
-      stop_signal: 'SIGKILL',
-    },
+  subscriber: {
+    build: { context: '.', dockerfile: 'infra/docker/Dockerfile', args: { SERVICE: 'sweeper' } },
+    entrypoint: ['node', '--eval', ENDPOINT],
+    ports: ['127.0.0.1::8080'],
+    stop_signal: 'SIGKILL',
   },
 };
 
-/** What a subscriber container was sent. */
-export interface Received {
-  readonly headers: Readonly<Record<string, string>>;
-  readonly body: string;
+export interface ComposeOptions {
+  /** What is brought up besides what always is. */
+  readonly profiles?: readonly string[];
+  /** Opens MongoDB, which the compose file does not, to the test: its port. */
+  readonly mongodbPort?: number;
+  /** Added to the env file. */
+  readonly env?: Readonly<Record<string, string>>;
 }
 
 /** The stack of `docker-compose.yml` under a name, an env file and ports of its own. */
 export class ComposeProject {
   readonly name: string;
   readonly keys: ApiKeys;
-  readonly ports: Readonly<Record<'scheduler' | 'kafka' | 'registry', number>>;
+  readonly ports: Readonly<Record<'scheduler' | 'kafka' | 'registry' | 'jaeger', number>>;
+  readonly #profiles: readonly string[];
   readonly #directory: string;
 
-  private constructor(name: string, keys: ApiKeys, ports: ComposeProject['ports'], directory: string) {
+  private constructor(
+    name: string,
+    keys: ApiKeys,
+    ports: ComposeProject['ports'],
+    profiles: readonly string[],
+    directory: string,
+  ) {
     this.name = name;
     this.keys = keys;
     this.ports = ports;
+    this.#profiles = profiles;
     this.#directory = directory;
   }
 
   /** Writes the files; starts nothing. */
-  static async create(): Promise<ComposeProject> {
+  static async create({ profiles = [], mongodbPort, env }: ComposeOptions = {}): Promise<ComposeProject> {
     const secret = (): string => randomBytes(24).toString('hex');
     const keys = { ingest: secret(), operator: secret(), admin: secret() };
-    const ports = { scheduler: await freePort(), kafka: await freePort(), registry: await freePort() };
+    const ports = {
+      scheduler: await freePort(),
+      kafka: await freePort(),
+      registry: await freePort(),
+      jaeger: await freePort(),
+    };
     const directory = await mkdtemp(join(tmpdir(), 'waybill-compose-'));
     const variables = {
       WAYBILL_API_KEYS: Object.entries(keys)
         .map(([role, key]) => `${role}:${role}:${key}`)
         .join(),
       WAYBILL_SECRET_KEYS: `k1:${randomBytes(32).toString('base64')}`,
-      WAYBILL_EGRESS_ALLOW: 'subscriber:8080',
+      WAYBILL_EGRESS_ALLOW: SUBSCRIBER,
       WAYBILL_PORT: ports.scheduler,
       KAFKA_PORT: ports.kafka,
       REGISTRY_PORT: ports.registry,
+      JAEGER_PORT: ports.jaeger,
+      ...env,
     };
     const lines = Object.entries(variables).map(([name, value]) => `${name}=${value}\n`);
     await writeFile(join(directory, '.env'), lines.join(''));
-    await writeFile(join(directory, 'subscriber.json'), JSON.stringify(WITH_SUBSCRIBER));
-    return new ComposeProject(`waybill-test-${randomBytes(4).toString('hex')}`, keys, ports, directory);
+    const mongodb = { ports: [`127.0.0.1:${mongodbPort}:27017`] };
+    const services = { ...WITH_SUBSCRIBER, ...(mongodbPort === undefined ? {} : { mongodb }) };
+    await writeFile(join(directory, 'services.json'), JSON.stringify({ services }));
+    const name = `waybill-test-${randomBytes(4).toString('hex')}`;
+    return new ComposeProject(name, keys, ports, profiles, directory);
   }
 
   /** Runs `docker compose` on this project. */
   compose(args: readonly string[], timeoutMs?: number): Promise<string> {
-    const files = [join(ROOT, 'docker-compose.yml'), join(this.#directory, 'subscriber.json')];
-    const options = ['--project-name', this.name, '--env-file', join(this.#directory, '.env')];
-    const all = ['compose', ...options, ...files.flatMap((file) => ['--file', file]), ...args];
+    const files = [join(ROOT, 'docker-compose.yml'), join(this.#directory, 'services.json')];
+    const options = [
+      ...['--project-name', this.name, '--env-file', join(this.#directory, '.env')],
+      ...this.#profiles.flatMap((profile) => ['--profile', profile]),
+      ...files.flatMap((file) => ['--file', file]),
+    ];
+    const all = ['compose', ...options, ...args];
     return docker(all, timeoutMs);
+  }
+
+  /** Makes the images of what is brought up. */
+  async build(): Promise<void> {
+    await this.compose(['build'], BUILD_TIMEOUT_MS);
   }
 
   /** Resolves when every service is ready. @throws with the services' last words when one does not get there. */
@@ -112,11 +157,18 @@ export class ComposeProject {
     return `${this.name}-${service}`;
   }
 
-  /** What the subscriber container was sent so far. */
-  async received(): Promise<Received[]> {
+  /** What the subscriber container was sent and said so far. */
+  async received(): Promise<WireRequest[]> {
     const address = await this.compose(['port', 'subscriber', '8080']);
     const reply = await fetch(`http://${address}/received`);
-    return (await reply.json()) as Received[];
+    const logged = (await reply.json()) as (WireRequest & { body: string; path: string })[];
+    return logged.map((request) => ({
+      ...request,
+      key: request.headers['idempotency-key'] ?? null,
+      attempt: Number(request.headers['waybill-attempt'] ?? Number.NaN),
+      body: Buffer.from(request.body, 'base64'),
+      address: SUBSCRIBER + request.path,
+    }));
   }
 
   /** Containers, volumes and networks of this project, and its images. */

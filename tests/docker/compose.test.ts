@@ -3,14 +3,15 @@ import { Api, type Delivery } from '../harness/api.ts';
 import { EVENTS_TOPIC, statusEvent } from '../harness/scenario.ts';
 import { Topics } from '../harness/topics.ts';
 import { eventually } from '../harness/waiting.ts';
-import { ComposeProject } from './compose-project.ts';
+import { BUILT_AND_UP_WITHIN_MS, ComposeProject } from './compose-project.ts';
 import { describeWithDocker, docker } from './docker.ts';
 
 const SERVICES = ['scheduler', 'dispatcher', 'sweeper'] as const;
+const ENGINES = ['kafka', 'mongodb', 'registry', 'jaeger'] as const;
 const STARTED = '{{.Id}} {{.State.StartedAt}}';
 /** What container runtimes grant between SIGTERM and SIGKILL. */
 const STOP_WITHIN_MS = 10_000;
-/** For a hook or test that brings the stack up, on a machine that has much else to do. */
+/** For a test that brings the stack up, on a machine that has much else to do. */
 const UP_WITHIN_MS = 300_000;
 
 /** Run by the node of an image: who it is, and which programs that install others are there. */
@@ -22,6 +23,21 @@ if (existsSync('/usr/local/lib/node_modules')) found.push('/usr/local/lib/node_m
 console.log(JSON.stringify({ uid: process.getuid(), major: process.versions.node.split('.')[0], found }));
 `;
 
+/** What is read of `docker compose config`. */
+interface ComposeConfig {
+  readonly services: Readonly<
+    Record<
+      string,
+      {
+        readonly image?: string;
+        readonly ports?: readonly { readonly host_ip?: string }[];
+        readonly cap_drop?: readonly string[];
+        readonly restart?: string;
+      }
+    >
+  >;
+}
+
 /** Tests go on from one another: a stack takes long to come up. */
 describeWithDocker('docker compose', () => {
   let project: ComposeProject;
@@ -30,8 +46,9 @@ describeWithDocker('docker compose', () => {
   beforeAll(async () => {
     project = await ComposeProject.create();
     api = new Api(`http://127.0.0.1:${project.ports.scheduler}`, project.keys);
-    await project.up('--build');
-  }, UP_WITHIN_MS);
+    await project.build();
+    await project.up();
+  }, BUILT_AND_UP_WITHIN_MS);
   afterAll(() => project?.[Symbol.asyncDispose](), 120_000);
 
   async function delivered(shipmentId: string): Promise<Delivery> {
@@ -49,10 +66,31 @@ describeWithDocker('docker compose', () => {
     );
   });
 
+  it('publishes nothing beyond loopback under any profile, and pins every image', async () => {
+    const profiles = ['--profile', 'demo', '--profile', 'observability'];
+    const config: ComposeConfig = JSON.parse(
+      await project.compose([...profiles, 'config', '--format', 'json']),
+    );
+    const { services } = config;
+    expect(Object.keys(services)).toEqual(expect.arrayContaining(['demo-upstream', 'prometheus', 'grafana']));
+    for (const [name, service] of Object.entries(services)) {
+      const hosts = (service.ports ?? []).map((port) => port.host_ip);
+      expect([name, hosts.filter((host) => host !== '127.0.0.1')]).toEqual([name, []]);
+      if (service.image)
+        expect([name, service.image]).toEqual([name, expect.stringMatching(/:v?\d[\w.-]+$/)]);
+      if (name === 'subscriber') continue;
+      expect([name, service.cap_drop, service.restart ?? 'none']).toEqual([
+        name,
+        ['ALL'],
+        expect.stringMatching(/^(unless-stopped|no)$/),
+      ]);
+    }
+  });
+
   it('comes up by itself, bootstrap done and every service ready', async () => {
     const [bootstrap = ''] = await project.containers('bootstrap');
     expect(await project.inspect(bootstrap, '{{.State.Status}} {{.State.ExitCode}}')).toBe('exited 0');
-    for (const service of [...SERVICES, 'kafka', 'mongodb', 'registry']) {
+    for (const service of [...SERVICES, ...ENGINES]) {
       const [id = ''] = await project.containers(service);
       expect([service, await project.inspect(id, '{{.State.Health.Status}}')]).toEqual([service, 'healthy']);
     }
@@ -64,7 +102,7 @@ describeWithDocker('docker compose', () => {
     const delivery = await delivered('SHP-compose');
     const received = await project.received();
     expect(received.map(({ headers }) => headers['idempotency-key'])).toEqual([delivery.idempotencyKey]);
-    expect(JSON.parse(received[0]?.body ?? '')).toMatchObject({ subject: 'SHP-compose' });
+    expect(JSON.parse(received[0]?.body.toString() ?? '')).toMatchObject({ subject: 'SHP-compose' });
   });
 
   it('takes an event that an upstream system on this machine writes to Kafka', async () => {
@@ -103,7 +141,7 @@ describeWithDocker('docker compose', () => {
       const parsed = JSON.parse(bindings) as Record<string, { HostIp: string }[]> | null;
       return Object.values(parsed ?? {}).flatMap((hosts) => hosts.map(({ HostIp }) => HostIp));
     };
-    for (const service of ['scheduler', 'kafka', 'registry']) {
+    for (const service of ['scheduler', 'kafka', 'registry', 'jaeger']) {
       expect(await published(service)).toEqual(['127.0.0.1']);
     }
     for (const service of ['dispatcher', 'sweeper', 'mongodb', 'bootstrap']) {
@@ -115,9 +153,7 @@ describeWithDocker('docker compose', () => {
     'leaves what runs alone when it is brought up again, and adds dispatchers on demand',
     async () => {
       const running = async (): Promise<string[]> => {
-        const ids = await Promise.all(
-          [...SERVICES, 'kafka', 'mongodb', 'registry'].map((s) => project.containers(s)),
-        );
+        const ids = await Promise.all([...SERVICES, ...ENGINES].map((s) => project.containers(s)));
         return await Promise.all(ids.flatMap(([id = '']) => project.inspect(id, STARTED)));
       };
       const before = await running();

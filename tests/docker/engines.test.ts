@@ -1,7 +1,13 @@
+import { execFile } from 'node:child_process';
+import { resolve } from 'node:path';
+import { promisify } from 'node:util';
 import { bootstrap } from '@waybill/infra/bootstrap/bootstrap';
 import { type Engines, startEngines } from '@waybill/infra/engines/start';
 import { afterAll, beforeAll, expect, it, vi } from 'vitest';
 import { describeWithDocker, docker, dockerLines } from './docker.ts';
+
+const ROOT = resolve(import.meta.dirname, '../..');
+const ENGINE_TESTS_WITHIN_MS = 400_000;
 
 /** `address` is a URL or host:port. */
 function portOf(address: string): string {
@@ -18,6 +24,7 @@ describeWithDocker('engines in containers', () => {
     const { KAFKA_BROKERS: _, MONGODB_URI: __, SCHEMA_REGISTRY_URL: ___, ...env } = process.env;
     engines = await startEngines({
       env: { ...env, WAYBILL_ENGINES: 'docker' },
+      failPoints: true,
       progress: (line) => said.push(line),
     });
   }, 200_000);
@@ -49,6 +56,22 @@ describeWithDocker('engines in containers', () => {
     const reply = await fetch(`${engines.registry.url}/subjects`);
     expect(await reply.json()).toContain('shipment.status-events-value');
   });
+
+  it(
+    'do for stores and for Kafka what the local ones do',
+    async () => {
+      const env = {
+        ...process.env,
+        KAFKA_BROKERS: engines.kafka.brokers,
+        MONGODB_URI: engines.mongodb.uri,
+        SCHEMA_REGISTRY_URL: engines.registry.url,
+      };
+      const args = ['run', '--project', 'engines', 'packages/shared/src/stores', 'packages/shared/src/kafka'];
+      const told = await promisify(execFile)('vitest', args, { cwd: ROOT, env, maxBuffer: 64 * 1024 * 1024 });
+      expect(told.stdout).toMatch(/Tests .*passed/);
+    },
+    ENGINE_TESTS_WITHIN_MS,
+  );
 
   it('are gone after stop, with their volumes', async () => {
     const ids = await containers();

@@ -1,19 +1,25 @@
 import { afterAll, afterEach, beforeAll, describe, expect, it } from 'vitest';
 import type { StatusEvent } from '../harness/api.ts';
-import { findPython, prepareProducers, type RunProducer } from '../harness/python.ts';
+import { findPython, prepareScripts, type RunScript } from '../harness/python.ts';
 import { EVENTS_TOPIC, statusEvent } from '../harness/scenario.ts';
 import { startTestStack, type TestStack } from '../harness/stack.ts';
+
+const PRODUCERS = {
+  name: 'producers',
+  title: 'the Python producers of the tests',
+  folder: new URL('../producers/', import.meta.url),
+};
 
 const python = await findPython();
 if (!python)
   process.stderr.write('No Python 3 with pip here: the producers nobody here wrote are skipped.\n');
 
 let stack: TestStack;
-let runProducer: RunProducer;
+let runProducer: RunScript;
 
 beforeAll(async () => {
   if (!python) return;
-  runProducer = await prepareProducers(python);
+  runProducer = await prepareScripts(python, PRODUCERS);
   stack = await startTestStack();
 }, 300_000);
 afterAll(() => stack?.[Symbol.asyncDispose]());

@@ -61,3 +61,55 @@ describe('a worker that is paused while its request is under way, for longer tha
     expect(await stack.violations({ atRest: true })).toEqual([]);
   });
 });
+
+describe('a worker that is paused for longer than its lease and takes its own delivery again', () => {
+  it('sends it a second time, and hears its first request as a stranger’s', async () => {
+    const answer = Promise.withResolvers<void>();
+    const endpoint = await stack.subscribe(
+      'retaken',
+      'retaken',
+      async ({ number }) => {
+        if (number === 1) await answer.promise;
+        return { status: number === 1 ? 200 : 422 };
+      },
+      { timeoutMs: 60_000 },
+    );
+    await stack.api.postEvents(statusEvent('retaken'));
+    await endpoint.receiver.request(1);
+    const [claimed] = await stack.api.deliveries({ shipmentId: 'SHP-retaken' });
+    const worker = Number(claimed?.attempts[0]?.worker.split('/').at(-1));
+    const workers = stack.pids('dispatcher');
+    for (const pid of workers) stack.pause('dispatcher', pid);
+    await eventually(async () => {
+      const { transitions } = await stack.api.delivery(claimed?.id ?? '');
+      expect(transitions).toContainEqual(expect.objectContaining({ from: 'in_flight', to: 'queued' }));
+    });
+    stack.resume('dispatcher', worker);
+
+    // Its command may lie in a partition of the other one, which has to be missed first.
+    const [settled] = await stack.settled('SHP-retaken', 1, 60_000);
+    const name = claimed?.attempts[0]?.worker;
+    expect(settled).toMatchObject({
+      state: 'dead',
+      reason: 'refused',
+      attempts: [
+        { worker: name, outcome: 'unknown', reason: 'worker_lost' },
+        { worker: name, outcome: 'rejected', statusCode: 422 },
+      ],
+    });
+    const [lost, own] = settled?.attempts ?? [];
+    expect(own?.leaseId).not.toBe(lost?.leaseId);
+
+    answer.resolve();
+    const heard = await eventually(async () => {
+      const delivery = await stack.api.delivery(claimed?.id ?? '');
+      expect(delivery.attempts[0]?.late).toMatchObject({ outcome: 'accepted', statusCode: 200 });
+      return delivery;
+    });
+    expect(heard.attempts.map(({ late: _, ...attempt }) => attempt)).toEqual(settled?.attempts);
+    expect(heard).toEqual({ ...settled, attempts: heard.attempts });
+    expect(endpoint.log().map(({ attempt }) => attempt)).toEqual([1, 2]);
+    for (const pid of workers) stack.resume('dispatcher', pid);
+    expect(await stack.violations({ atRest: true })).toEqual([]);
+  });
+});

@@ -45,6 +45,8 @@ export interface Delivery {
   reason: string | null;
   dueAt: string | null;
   idempotencyKey: string;
+  traceId: string | null;
+  traceUrl: string | null;
   attempts: AttemptView[];
   transitions: { at: string; from: State | null; to: State; cause: string; reason: string | null }[];
 }

@@ -102,6 +102,19 @@ const BREAKS: readonly [rule: string, how: string, breakIt: (story: Story) => vo
     ({ row }) => row.transitions.splice(3, 1, entry(12, 'in_flight', 'queued', 'run:dispatch/x')),
   ],
   [
+    'a lease is taken over once it is over',
+    'a row closed for want of attempts before that',
+    ({ row }) => {
+      const closing = { ...entry(12, 'in_flight', 'dead', 'claim:lse_9'), reason: 'attempts_exhausted' };
+      row.transitions.splice(3, 1, closing);
+    },
+  ],
+  [
+    'a claim only closes what has no attempt left',
+    'a death for another reason',
+    ({ row }) => row.transitions.splice(3, 1, entry(12, 'in_flight', 'dead', 'claim:lse_9')),
+  ],
+  [
     'no document is above 1 MiB',
     'a larger one',
     (story) => Object.assign(story, { documentBytes: new Map([['dlv_1', 1024 * 1024 + 1]]) }),

@@ -2,12 +2,12 @@ import { spawn } from 'node:child_process';
 import { createHash } from 'node:crypto';
 import { once } from 'node:events';
 import { readFile } from 'node:fs/promises';
+import { basename } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { cacheDirectory, installed } from '@waybill/infra/engines/cache';
 import { findCommand } from '@waybill/infra/engines/command-path';
 import { runCommand } from '@waybill/infra/engines/run-command';
 
-const PRODUCERS = new URL('../producers/', import.meta.url);
 const PROBE_MS = 30_000;
 const INSTALL_MS = 150_000;
 const RUN_MS = 60_000;
@@ -19,8 +19,16 @@ export interface Python {
   readonly tag: string;
 }
 
-/** Runs one of the producers with something on its standard input. @throws with what it said when it fails. */
-export type RunProducer = (script: string, args: readonly string[], input: string) => Promise<void>;
+/** Runs a script with something on its standard input. @throws with what it said when it fails. */
+export type RunScript = (script: string, args: readonly string[], input: string) => Promise<void>;
+
+/** A folder with Python scripts and, in `requirements.txt`, all that they need, pinned. */
+export interface Scripts {
+  /** Of the cached libraries, and for people. */
+  readonly name: string;
+  readonly title: string;
+  readonly folder: URL;
+}
 
 /** Null where the machine has no Python 3 with pip. */
 export async function findPython(): Promise<Python | null> {
@@ -32,10 +40,13 @@ export async function findPython(): Promise<Python | null> {
   return tag === null ? null : { command, tag: tag.trim() };
 }
 
-/** Gets what the producers need: from pip the first time, then from the cache. */
-export async function prepareProducers({ command, tag }: Python): Promise<RunProducer> {
+/** Gets what the scripts need: from pip the first time, then from the cache. */
+export async function prepareScripts(
+  { command, tag }: Python,
+  { name, title, folder }: Scripts,
+): Promise<RunScript> {
   const { env } = process;
-  const requirements = fileURLToPath(new URL('requirements.txt', PRODUCERS));
+  const requirements = fileURLToPath(new URL('requirements.txt', folder));
   const pins = createHash('sha256')
     .update(await readFile(requirements))
     .digest('hex')
@@ -43,8 +54,8 @@ export async function prepareProducers({ command, tag }: Python): Promise<RunPro
   const libraries = await installed(
     cacheDirectory(env),
     {
-      name: `producers-${tag}-${pins}`,
-      title: 'the Python producers of the tests',
+      name: `${name}-${tag}-${pins}`,
+      title,
       megabytes: 20,
       fill: async (directory) => {
         const options = ['--quiet', '--disable-pip-version-check', '--no-deps', '--only-binary=:all:'];
@@ -55,17 +66,17 @@ export async function prepareProducers({ command, tag }: Python): Promise<RunPro
     () => {},
     AbortSignal.timeout(INSTALL_MS),
   );
-  return (script, args, input) => run(command, libraries, script, args, input);
+  return (script, args, input) => run(command, libraries, new URL(script, folder), args, input);
 }
 
 async function run(
   command: string,
   libraries: string,
-  script: string,
+  script: URL,
   args: readonly string[],
   input: string,
 ): Promise<void> {
-  const child = spawn(command, [fileURLToPath(new URL(script, PRODUCERS)), ...args], {
+  const child = spawn(command, [fileURLToPath(script), ...args], {
     env: { ...process.env, PYTHONPATH: libraries, PYTHONDONTWRITEBYTECODE: '1' },
     stdio: ['pipe', 'ignore', 'pipe'],
     timeout: RUN_MS,
@@ -78,5 +89,6 @@ async function run(
   child.stdin.on('error', () => {});
   child.stdin.end(input);
   const [code, signal] = await once(child, 'close');
-  if (code !== 0) throw new Error(`${script} ended with ${signal ?? code}: ${said.trim()}`);
+  if (code !== 0)
+    throw new Error(`${basename(script.pathname)} ended with ${signal ?? code}: ${said.trim()}`);
 }

@@ -52,10 +52,15 @@ export interface CheckOptions {
   readonly atRest?: boolean;
 }
 
-export async function takeSnapshot(db: Db, endpoints: Iterable<Endpoint>): Promise<Snapshot> {
+export function takeSnapshot(db: Db, endpoints: Iterable<Endpoint>): Promise<Snapshot> {
   const requests = [...endpoints].flatMap(({ receiver, log }) =>
     log().map((request) => ({ ...request, address: receiver.authority + request.path })),
   );
+  return snapshotOf(db, requests);
+}
+
+/** @param requests as endpoints elsewhere have logged them. */
+export async function snapshotOf(db: Db, requests: readonly WireRequest[]): Promise<Snapshot> {
   const [events, subscribers, deliveries, archive] = await Promise.all([
     db.collection<StatusEventRow>('status_events').find().toArray(),
     db.collection<SubscriberRow>('subscribers').find().toArray(),

@@ -2,7 +2,7 @@ import { setTimeout as delay } from 'node:timers/promises';
 import { vi } from 'vitest';
 
 /** Looks again and again until `look` no longer throws. @throws what it threw last, when the time is over. */
-export function eventually<T>(look: () => T | Promise<T>, withinMs = 15_000): Promise<T> {
+export function eventually<T>(look: () => T | Promise<T>, withinMs = 45_000): Promise<T> {
   return vi.waitFor(look, { timeout: withinMs, interval: 50 });
 }
 

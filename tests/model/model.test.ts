@@ -13,7 +13,7 @@
  * Sequences are data and every step can be made in any state, so fast-check's commands, which choose by preconditions,
  * would add nothing to its arrays. A story that breaks a rule is cut down and told with the seed that plays it again:
  * set WAYBILL_MODEL_SEED and WAYBILL_MODEL_PATH. Processes race as they do in life, so that it may take some plays to
- * see it again. WAYBILL_MODEL_SECONDS sets how long to look.
+ * see it again. WAYBILL_MODEL_SECONDS and WAYBILL_MODEL_STORIES set how long to look, whichever is over first.
  */
 
 import { startEngines } from '@waybill/infra/engines/start';
@@ -26,11 +26,11 @@ import { play, tellStory } from './play.ts';
 import type { Story } from './steps.ts';
 import { story } from './stories.ts';
 
-const { WAYBILL_MODEL_SECONDS, WAYBILL_MODEL_SEED, WAYBILL_MODEL_PATH } = process.env;
+const { WAYBILL_MODEL_SECONDS, WAYBILL_MODEL_STORIES, WAYBILL_MODEL_SEED, WAYBILL_MODEL_PATH } = process.env;
 const SECONDS = Number(WAYBILL_MODEL_SECONDS ?? 140);
+const STORIES = Number(WAYBILL_MODEL_STORIES ?? 1_000);
 /** Stories played at once: most of their time they wait for timeouts. */
-const AT_ONCE = WAYBILL_MODEL_PATH ? 1 : 3;
-const NO_LIMIT = 1_000_000;
+const AT_ONCE = WAYBILL_MODEL_PATH ? 1 : 6;
 
 interface Stage {
   readonly database: OwnDatabase;
@@ -87,7 +87,7 @@ async function look(
       interruptAfterTimeLimit: Math.max(1, left()),
       ...(WAYBILL_MODEL_PATH
         ? { path: WAYBILL_MODEL_PATH, endOnFailure: true, numRuns: 1 }
-        : { numRuns: NO_LIMIT }),
+        : { numRuns: Math.ceil(STORIES / AT_ONCE) }),
     });
     // One that the time cut off is still under way.
     await playing;
@@ -96,7 +96,7 @@ async function look(
       const again = `WAYBILL_MODEL_SEED=${details.seed} WAYBILL_MODEL_PATH=${details.counterexamplePath}`;
       return [again, ...shortest, details.errorInstance].join('\n');
     }
-  } while (left() > 0);
+  } while (left() > 0 && seen.stories < STORIES);
   return null;
 }
 

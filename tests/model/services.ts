@@ -4,6 +4,7 @@ import { parseEgressPolicy } from '@waybill/shared/domain/egress-policy';
 import { ledgerKeyOf } from '@waybill/shared/domain/retention-ledger';
 import type { BatchHandler } from '@waybill/shared/kafka/consumer-loop';
 import type { Producer } from '@waybill/shared/kafka/producer';
+import { ChainStore } from '@waybill/shared/stores/chains';
 import type { DatabaseClock } from '@waybill/shared/stores/database-clock';
 import { DeadLetterStore } from '@waybill/shared/stores/dead-letters';
 import { DeliveryStore } from '@waybill/shared/stores/deliveries';
@@ -14,6 +15,7 @@ import { RetentionLedgerStore } from '@waybill/shared/stores/retention-ledger';
 import { RunStore } from '@waybill/shared/stores/runs';
 import { StatusEventStore } from '@waybill/shared/stores/status-events';
 import { SubscriberStore } from '@waybill/shared/stores/subscribers';
+import { TurnStore } from '@waybill/shared/stores/turns';
 import { createLogger } from '@waybill/shared/telemetry/logger';
 import type { Db } from 'mongodb';
 import { createSender, type Sender } from '../../services/dispatcher/src/delivery/send.ts';
@@ -77,6 +79,7 @@ export class Scheduler {
       events,
       subscribers,
       deliveries,
+      chains: new ChainStore(mortal),
       deletedEvents,
       producer,
       clock,
@@ -87,6 +90,7 @@ export class Scheduler {
       deliveries,
       lanes,
       events,
+      deadLetters,
       runs,
       producer,
       clock,
@@ -127,6 +131,7 @@ export class DispatcherService {
     this.#dispatch = new Dispatch({
       leases,
       deliveries: new DeliveryStore(mortal),
+      turns: new TurnStore(mortal),
       events: new StatusEventStore(mortal),
       subscribers,
       lanes,

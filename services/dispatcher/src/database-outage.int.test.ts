@@ -27,12 +27,13 @@ async function underWay(count: number): Promise<DeliveryRow[]> {
   const subscriber = await bench.subscribe(receiver);
   const rows = await bench.owe(subscriber, count);
   const claimer = { worker: 'worker-1', instance: 'instance-1', leaseMs: 30_000 };
-  return bench.leases.claim(
+  const { held } = await bench.leases.claim(
     rows.map(({ _id }) => _id),
     'lse_test',
-    new Map([[subscriber._id, 1]]),
+    new Map([[subscriber._id, { version: 1, maxAttempts: 12 }]]),
     claimer,
   );
+  return held;
 }
 
 function accepted({ _id }: DeliveryRow, fields: Partial<Settlement> = {}): Settlement {

@@ -1,5 +1,6 @@
 import { setTimeout as delay } from 'node:timers/promises';
 import { type Receiver, type Script, startReceiver } from '@waybill/shared/testing/receiver';
+import { attempt } from '@waybill/shared/testing/rows';
 import { openTopics, withKey } from '@waybill/shared/testing/topics';
 import { until } from '@waybill/shared/testing/until';
 import { afterAll, afterEach, beforeAll, describe, expect, inject, it } from 'vitest';
@@ -204,6 +205,77 @@ describe('a lease', () => {
         { worker: 'worker-2', outcome: 'rejected', statusCode: 503 },
       ],
     });
+  });
+
+  it('that was lost and taken again by the same worker fences its first request as it does anybody else’s', async () => {
+    const answers = [Promise.withResolvers<void>(), Promise.withResolvers<void>()];
+    const receiver = await receiving(async ({ number }) => {
+      await answers[number - 1]?.promise;
+      return { status: number === 1 ? 200 : 422 };
+    });
+    const [row] = await bench.owe(await bench.subscribe(receiver));
+    if (!row) throw new Error('no row');
+    const worker = bench.worker('worker-1');
+    await worker.command([row]);
+    await receiver.request(1);
+    // The process stood still for longer than its lease, and finds a command for the row when it goes on.
+    await bench.database.db
+      .collection<{ _id: string }>('deliveries')
+      .updateOne({ _id: row._id }, { $set: { dueAt: new Date(0) } });
+    await worker.command([row]);
+    await receiver.request(2);
+
+    answers[0]?.resolve();
+    const heard = await bench.reached(row, 'told late', ({ attempts }) => attempts[0]?.late !== undefined);
+    expect(heard).toMatchObject({
+      state: 'in_flight',
+      lease: { id: heard.attempts[1]?.leaseId, worker: 'worker-1' },
+      attempts: [
+        {
+          outcome: 'unknown',
+          reason: 'worker_lost',
+          leaseEnd: 'expired',
+          late: { outcome: 'accepted', statusCode: 200 },
+        },
+        { outcome: null },
+      ],
+    });
+    answers[1]?.resolve();
+    const settled = await bench.reached(row, 'settled', ({ attempts }) => attempts[1]?.outcome !== null);
+    expect(settled).toMatchObject({ state: 'dead', reason: 'refused' });
+    expect(settled.attempts).toEqual([
+      heard.attempts[0],
+      expect.objectContaining({ outcome: 'rejected', statusCode: 422, leaseEnd: 'settled' }),
+    ]);
+    expect(new Set(settled.attempts.map(({ leaseId }) => leaseId)).size).toBe(2);
+    expect(receiver.requests).toHaveLength(2);
+  });
+
+  it('whose loss was the last attempt ends the delivery: it is announced, and nothing is sent', async () => {
+    const letters = await openTopics(inject('engines').KAFKA_BROKERS);
+    open.defer(() => letters[Symbol.asyncDispose]());
+    const announced = await letters.tail('delivery.dead-letters');
+    const receiver = await receiving();
+    const subscriber = await bench.subscribe(receiver, { maxAttempts: 1, ordering: 'strict' });
+    const [row] = await bench.owe(subscriber, 1, { attempts: [attempt(1)], attemptCount: 1, tried: true });
+    if (!row) throw new Error('no row');
+    const [next] = await bench.owe(subscriber, 1, { shipmentId: row.shipmentId, eventVersion: 2 });
+    if (!next) throw new Error('no row');
+    const worker = bench.worker('worker-1');
+    await worker.command([row, next]);
+    const [dead] = await bench.all([row], 'dead');
+    expect(dead).toMatchObject({
+      reason: 'attempts_exhausted',
+      attempts: [{ number: 1, outcome: 'unknown', reason: 'worker_lost' }],
+    });
+    const [letter] = await withKey(announced, row.shipmentId);
+    expect(JSON.parse(letter?.value?.subarray(5).toString() ?? '')).toMatchObject({
+      deliveryId: row._id,
+      reason: 'attempts_exhausted',
+    });
+    // The version that waited for it is woken, and is the only one sent.
+    await bench.all([next], 'delivered');
+    expect(keysOf(receiver)).toEqual([next._id]);
   });
 
   it('is given back by a worker that stops: its delivery is owed, not lost', async () => {

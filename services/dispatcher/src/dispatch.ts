@@ -1,15 +1,17 @@
 import { randomUUID } from 'node:crypto';
+import { renewalInterval } from '@waybill/shared/domain/lease';
 import type { DatabaseClock } from '@waybill/shared/stores/database-clock';
 import type { DeliveryRow, DeliveryStore } from '@waybill/shared/stores/deliveries';
 import type { Candidate, Claimer, LeaseStore } from '@waybill/shared/stores/leases';
 import { type StatusEventStore, statusEventId } from '@waybill/shared/stores/status-events';
 import type { SubscriberRow, SubscriberStore } from '@waybill/shared/stores/subscribers';
+import type { TurnStore } from '@waybill/shared/stores/turns';
 import type { Logger } from '@waybill/shared/telemetry/logger';
 import { attemptDelivery, yieldTurn } from './delivery/attempt.ts';
 import type { Sender } from './delivery/send.ts';
 import type { Lane } from './lanes/lane.ts';
 import type { Lanes } from './lanes/lanes.ts';
-import { secondThoughts, takeTurns } from './ordering.ts';
+import { HOLD_MS, secondThoughts, takeTurns } from './ordering.ts';
 import type { Settler } from './settler.ts';
 
 /** Most requests under way at once in this process: what bounds its memory, and its connections to one origin. */
@@ -20,6 +22,7 @@ const RETRY_MS = { least: 20, unknown: 250, most: 2_000 };
 export interface DispatchDeps {
   readonly leases: LeaseStore;
   readonly deliveries: DeliveryStore;
+  readonly turns: TurnStore;
   readonly events: StatusEventStore;
   readonly subscribers: SubscriberStore;
   readonly lanes: Lanes;
@@ -55,7 +58,7 @@ export class Dispatch {
     this.#deps = deps;
   }
 
-  /** Begins to renew leases while requests run: one write for all of them, three times per lease. */
+  /** Begins to renew leases while requests run: one write for all of them. */
   start(): void {
     const { claimer, leases, lanes, logger } = this.#deps;
     let writing = false;
@@ -72,7 +75,7 @@ export class Dispatch {
       } finally {
         writing = false;
       }
-    }, claimer.leaseMs / 3);
+    }, renewalInterval(claimer.leaseMs));
     lanes.start(() => this.#refillAll(lanes.waiting()));
   }
 
@@ -135,7 +138,7 @@ export class Dispatch {
   async #inTurn(offered: readonly Taken[]): Promise<Taken[]> {
     const ordered = offered.filter(({ subscriber }) => isOrdered(subscriber));
     if (ordered.length === 0) return [...offered];
-    const turns = await takeTurns(this.#deps.deliveries, ordered, this.#deps.clock.now());
+    const turns = await takeTurns(this.#deps.turns, ordered, this.#deps.clock.now());
     return offered
       .map((item) =>
         isOrdered(item.subscriber) ? { ...item, rows: item.rows.filter((row) => turns.has(row._id)) } : item,
@@ -146,19 +149,28 @@ export class Dispatch {
   async #claimAndSend(taken: readonly Taken[]): Promise<void> {
     const ids = taken.flatMap(({ rows }) => rows.map((row) => row._id));
     if (ids.length === 0) return;
-    const { leases, events, claimer, deliveries } = this.#deps;
+    const { leases, events, claimer, turns } = this.#deps;
     const bySubscriber = new Map(taken.map((item) => [item.subscriber._id, item]));
-    const versions = new Map(taken.map(({ subscriber }) => [subscriber._id, subscriber.version]));
+    const terms = new Map(
+      taken.map(({ subscriber: { _id, version, delivery } }) => [
+        _id,
+        { version, maxAttempts: delivery.maxAttempts },
+      ]),
+    );
     const leaseId = `lse_${randomUUID()}`;
     const sent = new Map<string, number>();
     try {
-      const claimed = await leases.claim(ids, leaseId, versions, claimer);
+      const { held: claimed, exhausted } = await leases.claim(ids, leaseId, terms, claimer);
+      this.#report(exhausted, bySubscriber);
       if (claimed.length === 0) return;
-      const ordered = taken.filter(({ subscriber }) => isOrdered(subscriber));
+      const ordered = taken.flatMap(({ subscriber }) => {
+        const rows = claimed.filter((row) => row.subscriberId === subscriber._id);
+        return isOrdered(subscriber) && rows.length > 0 ? [{ subscriber, rows }] : [];
+      });
       const eventIds = new Set(claimed.map((row) => statusEventId(row.shipmentId, row.eventVersion)));
       const [bodies, against] = await Promise.all([
         events.bodies([...eventIds]),
-        ordered.length > 0 ? secondThoughts(deliveries, ordered, leaseId) : null,
+        ordered.length > 0 ? secondThoughts(turns, ordered) : null,
       ]);
       for (const row of claimed) {
         const item = bySubscriber.get(row.subscriberId);
@@ -174,6 +186,23 @@ export class Dispatch {
         lane.release(rows.length - (sent.get(subscriber._id) ?? 0), true);
         this.#refill(lane);
       }
+    }
+  }
+
+  /** Says which rows a claim closed for want of an attempt, and wakes the versions that waited for them. */
+  #report(exhausted: readonly DeliveryRow[], bySubscriber: ReadonlyMap<string, Taken>): void {
+    const { settler, logger } = this.#deps;
+    settler.announce(exhausted.map((row) => ({ row, reason: row.reason })));
+    for (const row of exhausted) {
+      const { _id: deliveryId, shipmentId, subscriberId, reason } = row;
+      logger.info({ deliveryId, shipmentId, subscriberId, reason }, 'closed without a further attempt');
+      const subscriber = bySubscriber.get(subscriberId)?.subscriber;
+      if (!subscriber || !isOrdered(subscriber)) continue;
+      const waking = this.#wakeNext(row, subscriber, false).catch((error: unknown) =>
+        logger.warn({ err: error, deliveryId }, 'waiting versions were not woken, the tick will wake them'),
+      );
+      this.#claiming.add(waking);
+      void waking.finally(() => this.#claiming.delete(waking));
     }
   }
 
@@ -197,7 +226,7 @@ export class Dispatch {
         await settler.settle(settlement, row);
         if (news) await lanes.report(lane, news);
         await deliveries.trim(row);
-        if (isOrdered(subscriber)) await this.#wakeFamily(row);
+        if (isOrdered(subscriber)) await this.#wakeNext(row, subscriber, settlement.transition === 'deliver');
       } catch (error) {
         logger.error({ err: error, deliveryId: row._id }, 'attempt was not recorded, its lease will expire');
       } finally {
@@ -211,9 +240,9 @@ export class Dispatch {
   }
 
   /** Another version may have been waiting for this one. It is offered anew: the subscriber may have changed meanwhile. */
-  async #wakeFamily({ shipmentId, subscriberId }: DeliveryRow): Promise<void> {
-    const rows = await this.#deps.deliveries.wake([shipmentId], subscriberId);
-    if (rows.length > 0) await this.offer(new Map([[subscriberId, rows]]));
+  async #wakeNext(row: DeliveryRow, { delivery }: SubscriberRow, accepted: boolean): Promise<void> {
+    const rows = await this.#deps.turns.wakeNext(row, delivery, accepted, HOLD_MS.margin);
+    if (rows.length > 0) await this.offer(new Map([[row.subscriberId, rows]]));
   }
 
   /**

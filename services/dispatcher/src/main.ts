@@ -3,13 +3,14 @@ import { hostname } from 'node:os';
 import { parseEnvironment } from '@waybill/shared/config/environment';
 import { startConsumerLoop } from '@waybill/shared/kafka/consumer-loop';
 import { connect } from '@waybill/shared/runtime/connections';
-import { healthRoutes, listen } from '@waybill/shared/runtime/health';
+import { healthApp, listen } from '@waybill/shared/runtime/health';
 import { runService } from '@waybill/shared/runtime/service';
 import { DeliveryStore } from '@waybill/shared/stores/deliveries';
 import { LaneStore } from '@waybill/shared/stores/lanes';
 import { LeaseStore } from '@waybill/shared/stores/leases';
 import { StatusEventStore } from '@waybill/shared/stores/status-events';
 import { SubscriberStore } from '@waybill/shared/stores/subscribers';
+import { TurnStore } from '@waybill/shared/stores/turns';
 import { createLogger } from '@waybill/shared/telemetry/logger';
 import { dispatcherEnvironment } from './config.ts';
 import { createSender } from './delivery/send.ts';
@@ -45,6 +46,7 @@ runService(async ({ resources, fail }) => {
   const dispatch = new Dispatch({
     leases,
     deliveries: new DeliveryStore(database.db),
+    turns: new TurnStore(database.db),
     events: new StatusEventStore(database.db),
     subscribers,
     lanes: new Lanes({ store: new LaneStore(database.db), subscribers, clock, instance, logger }),
@@ -73,7 +75,7 @@ runService(async ({ resources, fail }) => {
   });
   resources.add('consumer loop', () => loop.stop());
 
-  const health = healthRoutes({ ...checks, consumption: loop.check });
+  const health = healthApp({ ...checks, consumption: loop.check }, logger);
   const server = await listen(health, config.HTTP_PORT, config.HTTP_HOST);
   resources.add('http server', () => server.close());
   logger.info({ port: server.port }, 'dispatcher ready');

@@ -1,9 +1,10 @@
 import { subscriberInput } from '@waybill/shared/contracts/subscriber';
 import type { DeliveryState } from '@waybill/shared/domain/delivery';
 import { type DatabaseClock, startDatabaseClock } from '@waybill/shared/stores/database-clock';
-import { type DeliveryRow, DeliveryStore, type Hold } from '@waybill/shared/stores/deliveries';
+import type { DeliveryRow } from '@waybill/shared/stores/deliveries';
 import { LeaseStore } from '@waybill/shared/stores/leases';
 import type { SubscriberRow } from '@waybill/shared/stores/subscribers';
+import { type Hold, TurnStore } from '@waybill/shared/stores/turns';
 import { type OwnDatabase, ownDatabase } from '@waybill/shared/testing/database';
 import {
   closedRow,
@@ -20,14 +21,14 @@ const MARGIN_MS = 2_000;
 const HOUR_MS = 3_600_000;
 let database: OwnDatabase;
 let clock: DatabaseClock;
-let deliveries: DeliveryStore;
+let turnStore: TurnStore;
 let leases: LeaseStore;
 let shipments = 0;
 
 beforeAll(async () => {
   database = await ownDatabase(inject('engines').MONGODB_URI);
   clock = await startDatabaseClock(database.db);
-  deliveries = new DeliveryStore(database.db);
+  turnStore = new TurnStore(database.db);
   leases = new LeaseStore(database.db);
 });
 
@@ -52,7 +53,7 @@ async function shipment(...states: DeliveryState[]): Promise<DeliveryRow[]> {
     const [id, eventVersion] = [`${shipmentId}/${index + 1}`, index + 1];
     if (state === 'pending' || state === 'queued' || state === 'in_flight')
       return deliveryRow(id, { shipmentId, eventVersion, state, dueAt: inMs(20_000) });
-    return { ...closedRow(id, state), shipmentId, eventVersion };
+    return closedRow(id, state, { shipmentId, eventVersion });
   });
   await putDeliveries(database.db, rows);
   return rows;
@@ -60,20 +61,22 @@ async function shipment(...states: DeliveryState[]): Promise<DeliveryRow[]> {
 
 /** The versions whose turn it is, of those that are offered. */
 async function turns(subscriber: SubscriberRow, rows: readonly DeliveryRow[]): Promise<number[]> {
-  const ids = await takeTurns(deliveries, [{ subscriber, rows }], clock.now());
+  const ids = await takeTurns(turnStore, [{ subscriber, rows }], clock.now());
   return rows.filter(({ _id }) => ids.has(_id)).map(({ eventVersion }) => eventVersion);
 }
 
-const claim = (rows: readonly DeliveryRow[], leaseId: string) =>
-  leases.claim(
+const claim = async (rows: readonly DeliveryRow[], leaseId: string) => {
+  const { held } = await leases.claim(
     rows.map(({ _id }) => _id),
     leaseId,
-    new Map([['clinic-a', 1]]),
+    new Map([['clinic-a', { version: 1, maxAttempts: 12 }]]),
     { worker: leaseId, instance: leaseId, leaseMs: LEASE_MS },
   );
+  return held;
+};
 
-const objections = async (subscriber: SubscriberRow, rows: readonly DeliveryRow[], leaseId: string) => [
-  ...(await secondThoughts(deliveries, [{ subscriber, rows }], leaseId)).values(),
+const objections = async (subscriber: SubscriberRow, rows: readonly DeliveryRow[]) => [
+  ...(await secondThoughts(turnStore, [{ subscriber, rows }])).values(),
 ];
 
 describe('of the versions of a shipment that come together', () => {
@@ -84,9 +87,11 @@ describe('of the versions of a shipment that come together', () => {
     expect(first).toEqual(rows[0]);
     for (const held of [second, third]) {
       expect(held).toMatchObject({ state: 'pending', heldFor: 1, reason: 'waits_for_version:1' });
-      expect(held?.dueAt?.getTime()).toBeGreaterThan((first?.dueAt?.getTime() ?? 0) + MARGIN_MS - 500);
-      expect(held?.dueAt?.getTime()).toBeLessThan((first?.dueAt?.getTime() ?? 0) + MARGIN_MS + 5_000);
     }
+    const after = (other?: DeliveryRow) => (other?.dueAt?.getTime() ?? 0) - (first?.dueAt?.getTime() ?? 0);
+    expect(after(second)).toBeGreaterThan(MARGIN_MS - 500);
+    expect(after(second)).toBeLessThan(MARGIN_MS + 5_000);
+    expect(after(third)).toBeGreaterThan(200_000);
     expect(second?.transitions.at(-1)).toMatchObject({
       from: 'queued',
       to: 'pending',
@@ -171,31 +176,86 @@ describe('a version that is held', () => {
     expect(dueIn).toBeLessThan(expected + 500);
   });
 
-  it('is due at once, and may be claimed, when it is woken; the others of its shipment are left alone', async () => {
-    const rows = await shipment('delivered', 'pending', 'queued', 'queued');
-    const [, waits, held, alsoHeld] = rows;
-    if (!waits || !held || !alsoHeld) throw new Error('no rows');
-    await turns(STRICT, [held, alsoHeld]);
+  it('is due at once, and may be claimed, when it is woken; nobody else is', async () => {
+    const [, waits, held] = await shipment('delivered', 'pending', 'queued');
+    if (!waits || !held) throw new Error('no rows');
+    await turns(STRICT, [held]);
     expect(await claim([held], 'lse_early')).toEqual([]);
-    const woken = await deliveries.wake([held.shipmentId], 'clinic-a');
-    expect(woken.map(({ _id }) => _id).sort()).toEqual([held._id, alsoHeld._id]);
+    await turnStore.wake([held._id, waits._id]);
     expect(await row(waits)).toEqual(waits);
     expect(await row(held)).not.toHaveProperty('heldFor');
     expect((await claim([held, waits], 'lse_woken')).map(({ _id }) => _id)).toEqual([held._id]);
-    expect(await deliveries.wake([held.shipmentId], 'clinic-b')).toEqual([]);
+  });
+});
+
+describe('the end of an attempt', () => {
+  /** What is woken when version `ended` of a shipment has ended, of those that are held by then. */
+  async function woken(
+    subscriber: SubscriberRow,
+    ended: number,
+    states: DeliveryState[],
+    end: DeliveryState,
+  ) {
+    const rows = await shipment(...states);
+    await turns(
+      subscriber,
+      rows.filter(({ state }) => state === 'queued'),
+    );
+    const { shipmentId } = rows[0] ?? {};
+    const row = { shipmentId: shipmentId ?? '', subscriberId: 'clinic-a', eventVersion: ended };
+    const gone = end === 'pending' ? {} : { $unset: { dueAt: '' } };
+    await database.db
+      .collection('deliveries')
+      .updateOne({ shipmentId, eventVersion: ended }, { $set: { state: end }, ...gone });
+    const ids = (await turnStore.wakeNext(row, subscriber.delivery, end === 'delivered', MARGIN_MS)).map(
+      ({ _id }) => _id,
+    );
+    return rows.filter(({ _id }) => ids.includes(_id)).map(({ eventVersion }) => eventVersion);
+  }
+
+  it.each<[string, SubscriberRow, number, DeliveryState[], DeliveryState, number[]]>([
+    ['the next', STRICT, 1, ['in_flight', 'queued', 'queued', 'queued'], 'delivered', [2]],
+    ['the next after a dead one', STRICT, 1, ['in_flight', 'queued', 'queued'], 'dead', [2]],
+    ['the next, to wait for the dead one', BLOCKING, 1, ['in_flight', 'queued', 'queued'], 'dead', [2]],
+    ['nobody while it is owed itself', STRICT, 1, ['in_flight', 'queued', 'queued'], 'pending', []],
+    ['nobody while an older one is owed', STRICT, 2, ['pending', 'in_flight', 'queued'], 'delivered', []],
+    ['nobody who was not held', STRICT, 1, ['in_flight', 'pending', 'queued'], 'delivered', []],
+    ['the newest', LATEST, 1, ['in_flight', 'queued', 'queued', 'queued'], 'delivered', [4]],
+    ['whom it made pointless', LATEST, 4, ['queued', 'queued', 'dead', 'in_flight'], 'delivered', [1, 2]],
+    ['the newest of the others', LATEST, 3, ['queued', 'queued', 'in_flight'], 'dead', [2]],
+    ['nobody while it is owed itself', LATEST, 3, ['queued', 'queued', 'in_flight'], 'pending', []],
+  ])('wakes %s', async (_, subscriber, ended, states, end, expected) => {
+    expect(await woken(subscriber, ended, states, end)).toEqual(expected);
+  });
+
+  it('lets the one after the next look by itself soon, should nobody live to wake it', async () => {
+    const rows = await shipment('in_flight', 'queued', 'queued', 'queued');
+    await turns(STRICT, rows.slice(1));
+    const first = rows[0];
+    if (!first) throw new Error('no rows');
+    await database.db
+      .collection<{ _id: string }>('deliveries')
+      .updateOne({ _id: first._id }, { $set: { state: 'delivered' }, $unset: { dueAt: '' } });
+    await turnStore.wakeNext(first, STRICT.delivery, true, MARGIN_MS);
+    const dueIn = (await Promise.all(rows.slice(2).map(row))).map(
+      ({ dueAt }) => (dueAt?.getTime() ?? 0) - clock.now().getTime(),
+    );
+    expect(dueIn[0]).toBeLessThan(MARGIN_MS + 500);
+    expect(dueIn[1]).toBeGreaterThan(200_000);
   });
 });
 
 describe('a version whose forerunner ends while it is being held', () => {
   /** The forerunner ends, and finds nobody to wake, after it was looked at and before the hold is written. */
-  class Overtaken extends DeliveryStore {
+  class Overtaken extends TurnStore {
     override async hold(holds: readonly Hold[]): Promise<void> {
       for (const { id } of holds) {
         const first = id.replace(/2$/, '1');
         await database.db
           .collection<{ _id: string }>('deliveries')
           .updateOne({ _id: first }, { $set: { state: 'delivered' }, $unset: { dueAt: '' } });
-        expect(await this.wake([first.split('/')[0] ?? ''], 'clinic-a')).toEqual([]);
+        const ended = { shipmentId: first.split('/')[0] ?? '', subscriberId: 'clinic-a', eventVersion: 1 };
+        expect(await this.wakeNext(ended, STRICT.delivery, true, MARGIN_MS)).toEqual([]);
       }
       await super.hold(holds);
     }
@@ -220,7 +280,7 @@ describe('two workers with a version each, neither of which knew of the other', 
           rows.map(async (mine) => {
             const leaseId = `lse_${mine._id}`;
             const claimed = await claim([mine], leaseId);
-            return claimed.length > 0 && (await objections(subscriber, [mine], leaseId)).length === 0;
+            return claimed.length > 0 && (await objections(subscriber, [mine])).length === 0;
           }),
         );
         return rows.filter((_, index) => went[index]).map(({ eventVersion }) => eventVersion);
@@ -243,14 +303,13 @@ describe('two workers with a version each, neither of which knew of the other', 
     if (!older || !newer) throw new Error('no rows');
     await claim([newer], 'lse_newer');
     await claim([older], 'lse_older');
-    expect(await objections(STRICT, [newer], 'lse_newer')).toMatchObject([{ turn: 'wait', forVersion: 1 }]);
-    expect(await objections(STRICT, [older], 'lse_older')).toEqual([]);
+    expect(await objections(STRICT, [newer])).toMatchObject([{ turn: 'wait', forVersion: 1 }]);
+    expect(await objections(STRICT, [older])).toEqual([]);
   });
 
   it('find out after the claim that a newer one was accepted meanwhile', async () => {
     const rows = await shipment('queued', 'delivered');
-    await claim(rows, 'lse_late');
-    expect(await objections(LATEST, rows, 'lse_late')).toEqual([{ turn: 'superseded', byVersion: 2 }]);
-    expect(await objections(LATEST, rows, 'lse_of_another')).toEqual([]);
+    const claimed = await claim(rows, 'lse_late');
+    expect(await objections(LATEST, claimed)).toEqual([{ turn: 'superseded', byVersion: 2 }]);
   });
 });

@@ -1,10 +1,13 @@
 import { type Turn, turnOf } from '@waybill/shared/domain/ordering';
-import type { DeliveryStore, Hold, SiblingRow } from '@waybill/shared/stores/deliveries';
 import type { Candidate } from '@waybill/shared/stores/leases';
 import type { SubscriberRow } from '@waybill/shared/stores/subscribers';
+import type { Family, Hold, OrderedFamily, SiblingRow, TurnStore } from '@waybill/shared/stores/turns';
 
-/** Held rows are looked at again after the row they wait for is due, or after this long, in milliseconds. */
-const HOLD_MS = { margin: 2_000, most: 3_600_000 };
+/**
+ * Held rows are looked at again a margin after the row they wait for is due, and after this long at most, in
+ * milliseconds. Those that stand further back are woken when they are next; were they to look sooner, it would be the whole line.
+ */
+export const HOLD_MS = { margin: 2_000, behindOthers: 300_000, most: 3_600_000 };
 
 export interface OrderedCandidates {
   readonly subscriber: SubscriberRow;
@@ -17,29 +20,30 @@ interface Looked {
 }
 
 type Objection = Exclude<Turn, { turn: 'send' }>;
+type Wait = Extract<Turn, { turn: 'wait' }>;
 
 /**
  * Of rows of subscribers that ask for an order, those whose turn it is. The others are superseded or held, so that
- * they do not stand in line. One read and at most two writes, however many; one more read where rows were held.
+ * they do not stand in line. Two reads at once and at most two writes, however many; the reads again where rows were held.
  */
 export async function takeTurns(
-  deliveries: DeliveryStore,
+  turns: TurnStore,
   offered: readonly OrderedCandidates[],
   now: Date,
 ): Promise<Set<string>> {
-  const turns = new Set<string>();
+  const ids = new Set<string>();
   const superseded: { id: string; byVersion: number }[] = [];
   const holds: Hold[] = [];
   // Of one family at most one row is sent at a time; a second look at it follows when that one has ended.
-  for (const { row, turn } of await look(deliveries, offered)) {
-    if (turn.turn === 'send') turns.add(row._id);
+  for (const { row, turn } of await look(turns, offered)) {
+    if (turn.turn === 'send') ids.add(row._id);
     else if (turn.turn === 'superseded') superseded.push({ id: row._id, byVersion: turn.byVersion });
-    else holds.push({ id: row._id, forVersion: turn.forVersion, dueInMs: holdFor(turn.until, now) });
+    else holds.push({ id: row._id, forVersion: turn.forVersion, dueInMs: holdFor(turn, now) });
   }
-  await deliveries.supersede(superseded);
-  await deliveries.hold(holds);
-  for (const id of await wakeOverlooked(deliveries, offered, holds)) turns.add(id);
-  return turns;
+  await turns.supersede(superseded);
+  await turns.hold(holds);
+  for (const id of await wakeOverlooked(turns, offered, holds)) ids.add(id);
+  return ids;
 }
 
 /**
@@ -48,20 +52,15 @@ export async function takeTurns(
  * @returns the held rows whose turn it is after all.
  */
 async function wakeOverlooked(
-  deliveries: DeliveryStore,
+  turns: TurnStore,
   offered: readonly OrderedCandidates[],
   holds: readonly Hold[],
 ): Promise<string[]> {
   if (holds.length === 0) return [];
   const ids = new Set(holds.map(({ id }) => id));
   const held = offered.map((item) => ({ ...item, rows: item.rows.filter(({ _id }) => ids.has(_id)) }));
-  const overlooked = (await look(deliveries, held)).filter(({ turn }) => turn.turn !== 'wait');
-  for (const [subscriberId, found] of Map.groupBy(overlooked, ({ row }) => row.subscriberId)) {
-    await deliveries.wake(
-      found.map(({ row }) => row.shipmentId),
-      subscriberId,
-    );
-  }
+  const overlooked = (await look(turns, held)).filter(({ turn }) => turn.turn !== 'wait');
+  await turns.wake(overlooked.map(({ row }) => row._id));
   return overlooked.filter(({ turn }) => turn.turn === 'send').map(({ row }) => row._id);
 }
 
@@ -69,50 +68,46 @@ async function wakeOverlooked(
  * The look after the claim: two workers may have found it their turn at once, each with a version of its own. Each
  * sees the other's claim or is seen by it, so at most one goes on.
  *
+ * @param claimed the rows that the caller holds the lease of.
  * @returns what stands against sending, by row id.
  */
 export async function secondThoughts(
-  deliveries: DeliveryStore,
+  turns: TurnStore,
   claimed: readonly OrderedCandidates[],
-  leaseId: string,
 ): Promise<Map<string, Objection>> {
   const against = new Map<string, Objection>();
-  for (const { row, turn } of await look(deliveries, claimed)) {
-    if (row.lease?.id === leaseId && turn.turn !== 'send') against.set(row._id, turn);
+  for (const { row, turn } of await look(turns, claimed)) {
+    if (turn.turn !== 'send') against.set(row._id, turn);
   }
   return against;
 }
 
-/** Whose turn it is of what is offered, by what the database holds now. One read. */
-async function look(deliveries: DeliveryStore, offered: readonly OrderedCandidates[]): Promise<Looked[]> {
+/** Whose turn it is of what is offered, by what the database holds now. Two reads at once. */
+async function look(turns: TurnStore, offered: readonly OrderedCandidates[]): Promise<Looked[]> {
   const policies = new Map(offered.map(({ subscriber }) => [subscriber._id, subscriber.delivery]));
-  const ids = new Set(offered.flatMap(({ rows }) => rows.map((row) => row._id)));
-  const looked: Looked[] = [];
-  for (const family of await readFamilies(deliveries, offered)) {
-    for (const row of family) {
-      const policy = policies.get(row.subscriberId);
-      if (policy && ids.has(row._id))
-        looked.push({ row, turn: turnOf(policy, row.eventVersion, without(family, row)) });
+  const families = new Map<string, OrderedFamily>();
+  for (const { subscriber, rows } of offered) {
+    for (const { shipmentId } of rows) {
+      const family = { shipmentId, subscriberId: subscriber._id, policy: subscriber.delivery };
+      families.set(familyOf(family), family);
     }
   }
-  return looked;
+  const [rows, deciding] = await Promise.all([
+    turns.rows(offered.flatMap((item) => item.rows.map((row) => row._id))),
+    turns.deciding([...families.values()]),
+  ]);
+  const siblings = Map.groupBy(deciding, familyOf);
+  return rows.flatMap((row) => {
+    const policy = policies.get(row.subscriberId);
+    const others = siblings.get(familyOf(row))?.filter(({ _id }) => _id !== row._id) ?? [];
+    return policy ? [{ row, turn: turnOf(policy, row.eventVersion, others) }] : [];
+  });
 }
 
-async function readFamilies(
-  deliveries: DeliveryStore,
-  offered: readonly OrderedCandidates[],
-): Promise<SiblingRow[][]> {
-  const shipmentIds = new Set(offered.flatMap(({ rows }) => rows.map((row) => row.shipmentId)));
-  const subscriberIds = offered.map(({ subscriber }) => subscriber._id);
-  const rows = await deliveries.siblings([...shipmentIds], subscriberIds);
-  return [...Map.groupBy(rows, (row) => `${row.subscriberId}:${row.shipmentId}`).values()];
-}
+const familyOf = ({ shipmentId, subscriberId }: Family): string => `${subscriberId}:${shipmentId}`;
 
-function without(family: readonly SiblingRow[], row: SiblingRow): SiblingRow[] {
-  return family.filter((other) => other !== row);
-}
-
-function holdFor(until: Date | null, now: Date): number {
+function holdFor({ until, behindOthers }: Wait, now: Date): number {
   const untilMs = until === null ? HOLD_MS.most : until.getTime() - now.getTime() + HOLD_MS.margin;
-  return Math.min(Math.max(untilMs, HOLD_MS.margin), HOLD_MS.most);
+  const least = behindOthers ? HOLD_MS.behindOthers : HOLD_MS.margin;
+  return Math.min(Math.max(untilMs, least), HOLD_MS.most);
 }

@@ -16,6 +16,11 @@ interface Waiting {
   readonly done: () => void;
 }
 
+interface DeadDelivery {
+  readonly row: DeliveryRow;
+  readonly reason: string | null;
+}
+
 /**
  * Records results in groups: one write for all that came within a few milliseconds. A write that fails is tried
  * again until it is made; the slot of a request is free only then, so a slow database slows the senders down.
@@ -67,7 +72,12 @@ export class Settler {
       done();
     }
     const buried = group.filter(({ settlement }) => settlement.transition === 'bury');
-    if (buried.length > 0) this.#announcing = this.#announcing.then(() => this.#announce(buried));
+    this.announce(buried.map(({ row, settlement }) => ({ row, reason: settlement.closeReason })));
+  }
+
+  /** Tells whoever listens which deliveries are dead. No result waits for that. */
+  announce(dead: readonly DeadDelivery[]): void {
+    if (dead.length > 0) this.#announcing = this.#announcing.then(() => this.#announce(dead));
   }
 
   /** One wide line per attempt. */
@@ -82,22 +92,20 @@ export class Settler {
   }
 
   /** For whoever listens; the row has the whole story, so a lost announcement loses nothing. */
-  async #announce(buried: readonly Waiting[]): Promise<void> {
+  async #announce(dead: readonly DeadDelivery[]): Promise<void> {
     try {
       await this.#producer.send(
         'deliveryDeadLetters',
-        buried.map(
-          ({ row: { _id, shipmentId, subscriberId, eventVersion }, settlement: { closeReason } }) => ({
-            deliveryId: _id,
-            shipmentId,
-            subscriberId,
-            eventVersion,
-            reason: closeReason ?? 'unknown',
-          }),
-        ),
+        dead.map(({ row: { _id, shipmentId, subscriberId, eventVersion }, reason }) => ({
+          deliveryId: _id,
+          shipmentId,
+          subscriberId,
+          eventVersion,
+          reason: reason ?? 'unknown',
+        })),
       );
     } catch (error) {
-      this.#logger.warn({ err: error, deliveries: buried.length }, 'dead deliveries were not announced');
+      this.#logger.warn({ err: error, deliveries: dead.length }, 'dead deliveries were not announced');
     }
   }
 }

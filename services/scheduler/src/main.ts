@@ -4,6 +4,7 @@ import { startConsumerLoop } from '@waybill/shared/kafka/consumer-loop';
 import { connect } from '@waybill/shared/runtime/connections';
 import { listen } from '@waybill/shared/runtime/health';
 import { runService } from '@waybill/shared/runtime/service';
+import { ChainStore } from '@waybill/shared/stores/chains';
 import { DeadLetterStore } from '@waybill/shared/stores/dead-letters';
 import { DeliveryStore } from '@waybill/shared/stores/deliveries';
 import { loadNamingKey } from '@waybill/shared/stores/installation';
@@ -37,6 +38,7 @@ runService(async ({ resources, fail }) => {
   const events = new StatusEventStore(database.db);
   const subscribers = new SubscriberStore(database.db);
   const deliveries = new DeliveryStore(database.db);
+  const chains = new ChainStore(database.db);
   const deadLetters = new DeadLetterStore(database.db);
   const lanes = new LaneStore(database.db);
   const runs = new RunStore(database.db);
@@ -47,6 +49,7 @@ runService(async ({ resources, fail }) => {
     deliveries,
     lanes,
     events,
+    deadLetters,
     runs,
     producer,
     clock,
@@ -66,7 +69,15 @@ runService(async ({ resources, fail }) => {
     topic: 'statusEvents',
     groupId: 'waybill-scheduler',
     handle: onStatusEvents({
-      ...{ events, subscribers, deliveries, deletedEvents, producer, clock, namingKey, visibilityMs },
+      events,
+      subscribers,
+      deliveries,
+      chains,
+      deletedEvents,
+      producer,
+      clock,
+      namingKey,
+      visibilityMs,
     }),
     logger,
     keepDeadLetters: keepDeadLetters(deadLetters, clock),

@@ -2,7 +2,7 @@ import { parseEnvironment } from '@waybill/shared/config/environment';
 import { ledgerKeyOf } from '@waybill/shared/domain/retention-ledger';
 import { startConsumerLoop } from '@waybill/shared/kafka/consumer-loop';
 import { connect } from '@waybill/shared/runtime/connections';
-import { healthRoutes, listen } from '@waybill/shared/runtime/health';
+import { healthApp, listen } from '@waybill/shared/runtime/health';
 import { runService } from '@waybill/shared/runtime/service';
 import { DeliveryStore } from '@waybill/shared/stores/deliveries';
 import { loadNamingKey } from '@waybill/shared/stores/installation';
@@ -50,7 +50,7 @@ runService(async ({ resources, fail }) => {
   });
   resources.add('consumer loop', () => loop.stop());
 
-  const health = healthRoutes({ ...checks, consumption: loop.check });
+  const health = healthApp({ ...checks, consumption: loop.check }, logger);
   const server = await listen(health, config.HTTP_PORT, config.HTTP_HOST);
   resources.add('http server', () => server.close());
   logger.info({ port: server.port }, 'sweeper ready');

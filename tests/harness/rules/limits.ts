@@ -12,12 +12,11 @@ const FINAL = [400, 410, 413, 415, 422, 501, 505];
 /** A 403 is worth so many attempts in all. */
 const FORBIDDEN_ATTEMPTS = 4;
 /** Attempts that end like this tried nothing, by no fault of the subscriber's. */
-const UNSENT_FREE = /^(aborted|attempts_exhausted|event_missing|waits_for_version:|superseded_by_version:)/;
+const UNSENT_FREE = /^(aborted|event_missing|waits_for_version:|superseded_by_version:)/;
 
 /** What is bounded stays within its bounds: attempts, leases, documents. */
 export function brokenLimits(snapshot: Snapshot): Violation[] {
   const versions = versionsOf(snapshot);
-  const arrived = new Set(snapshot.requests.map(({ key, attempt }) => `${key}/${attempt}`));
   const found: Violation[] = [];
   for (const row of snapshot.deliveries) {
     const report: Report = (rule, detail) => found.push({ rule, id: row._id, detail });
@@ -27,12 +26,8 @@ export function brokenLimits(snapshot: Snapshot): Violation[] {
       known.some(({ version }) => version === attempt.subscriberVersion),
     );
     if (wellKnown && limits.length > 0) {
-      // A lost worker may have found the attempts used up, too, and have sent nothing.
-      const made = row.attempts.filter(
-        ({ reason, number }) => reason !== 'worker_lost' || arrived.has(`${row._id}/${number}`),
-      );
       const most = Math.max(...limits);
-      for (const { length } of rounds(row, made).values()) {
+      for (const { length } of rounds(row, row.attempts).values()) {
         if (length > most) report('no more attempts than allowed', `${length} counted, ${most} allowed`);
       }
       if (row.state === 'dead') checkDeath(row, limits, report);
@@ -88,7 +83,8 @@ function usesBudget({ outcome, statusCode, reason }: Attempt): boolean {
 function checkTakeovers({ attempts, transitions }: DeliveryRow, report: (detail: string) => void): void {
   let holder: Attempt | undefined;
   for (const { at, from, to, cause } of transitions) {
-    const taken = from === 'in_flight' && (to === 'queued' || to === 'in_flight');
+    const exhausted = to === 'dead' && cause.startsWith('claim:');
+    const taken = from === 'in_flight' && (to === 'queued' || to === 'in_flight' || exhausted);
     if (taken && holder && at < holder.leaseUntil) {
       const early = holder.leaseUntil.getTime() - at.getTime();
       report(`attempt ${holder.number} was ended by ${cause} ${early} ms before its lease`);

@@ -6,6 +6,8 @@ import type { Snapshot, Violation } from '../snapshot.ts';
 type Report = (rule: string, detail: string) => void;
 
 const LEASE = 'lease:';
+/** A claim that found no attempt left closes the row and begins no lease. */
+const CLAIM = 'claim:';
 
 /** What each delivery row must be by itself, and that no two are the same delivery. */
 export function brokenRows({ deliveries }: Snapshot): Violation[] {
@@ -66,10 +68,13 @@ function checkLeases({ attempts, transitions }: DeliveryRow, report: Report): vo
     report('one claim per attempt', `claimed by ${claims.join(', ')}; attempts of ${leases.join(', ')}`);
   }
   let holder: string | null = null;
-  for (const { from, to, cause } of transitions) {
+  for (const { from, to, cause, reason } of transitions) {
     if (to === 'in_flight') holder = cause;
     else if (from === 'in_flight' && cause.startsWith(LEASE) && cause !== holder) {
       report('only the holder settles', `${to} by ${cause}, held by ${holder}`);
+    } else if (cause.startsWith(CLAIM)) {
+      if (to !== 'dead' || reason !== 'attempts_exhausted')
+        report('a claim only closes what has no attempt left', `${to} by ${cause}, ${reason}`);
     } else if (from === 'in_flight' && to !== 'queued' && !cause.startsWith(LEASE)) {
       report('only the holder settles', `${to} by ${cause}, which is no lease`);
     }

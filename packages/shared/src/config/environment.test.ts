@@ -31,6 +31,7 @@ describe('the environment', () => {
       KAFKA_BROKERS: ['kafka-1:9092', '[::1]:9093'],
       MONGODB_URI: NEEDED.MONGODB_URI,
       SCHEMA_REGISTRY_URL: NEEDED.SCHEMA_REGISTRY_URL,
+      KAFKA_SSL: 'false',
       HTTP_HOST: '0.0.0.0',
       HTTP_PORT: 0,
       LEASE_MS: 30_000,

@@ -3,14 +3,20 @@ import { z } from 'zod';
 import { openIssues, wordsOf } from '../contracts/fault-words.ts';
 import { ROLES, type Role } from '../contracts/http-api.ts';
 import { parseEgressPolicy } from '../domain/egress-policy.ts';
+import { leaseFault } from '../domain/lease.ts';
+import { engineAccessEnvironment, engineAccessFaults } from './engine-access.ts';
 
 /** Every fault of the environment at once; the process ends with status 78 (EX_CONFIG of sysexits). */
 export class ConfigurationError extends Error {
+  /** Each begins with the name of a variable. */
+  readonly faults: readonly string[];
+
   constructor(faults: readonly string[]) {
     super(
       `The environment has ${faults.length} fault(s):\n${faults.map((fault) => `  - ${fault}`).join('\n')}`,
     );
     this.name = 'ConfigurationError';
+    this.faults = faults;
   }
 }
 
@@ -93,14 +99,25 @@ function readsAsEgressPolicy(entry: string): boolean {
 
 const url = z.url({ protocol: /^https?$/ });
 
-/** What every service reads. Each service adds its own; `docs/configuration.md` lists them all. */
-export const commonEnvironment = {
+const registryUrl = url.refine(
+  (text) => !/^https?:\/\/[^/]*@/.test(text),
+  'must hold no user name and password: they are SCHEMA_REGISTRY_USERNAME and SCHEMA_REGISTRY_PASSWORD',
+);
+
+/** Where the engines are, and how they want to be spoken to. */
+export const engineEnvironment = {
   KAFKA_BROKERS: brokers.describe('Kafka brokers, host:port, comma separated'),
   MONGODB_URI: z
     .string()
     .regex(/^mongodb(\+srv)?:\/\/\S+$/, 'must begin with mongodb:// or mongodb+srv://')
-    .describe('A MongoDB replica set'),
-  SCHEMA_REGISTRY_URL: url.describe('A schema registry with the Confluent API'),
+    .describe('A MongoDB replica set or sharded cluster'),
+  SCHEMA_REGISTRY_URL: registryUrl.describe('A schema registry with the Confluent API'),
+  ...engineAccessEnvironment,
+};
+
+/** What every service reads. Each service adds its own; `docs/configuration.md` lists them all. */
+export const commonEnvironment = {
+  ...engineEnvironment,
   OTEL_EXPORTER_OTLP_ENDPOINT: url.optional().describe('Where traces go; unset: nowhere'),
   HTTP_HOST: z
     .string()
@@ -111,8 +128,10 @@ export const commonEnvironment = {
   LEASE_MS: z.coerce
     .number()
     .int()
-    .min(1_000)
-    .max(600_000)
+    .superRefine((leaseMs, context) => {
+      const fault = leaseFault(leaseMs);
+      if (fault !== null) context.addIssue({ code: 'custom', message: fault });
+    })
     .default(30_000)
     .describe('How long a worker that died holds a delivery, in milliseconds'),
   LOG_LEVEL: z
@@ -145,11 +164,11 @@ export function parseEnvironment<Shape extends z.ZodRawShape>(
     Object.keys(shape).flatMap((name) => (environment[name] ? [[name, environment[name]]] : [])),
   );
   const parsed = z.object(shape).safeParse(given);
-  if (parsed.success) return parsed.data;
-  throw new ConfigurationError(
-    openIssues(parsed.error.issues).map((issue) => {
-      const name = String(issue.path[0]);
-      return name in given ? `${name} ${wordsOf(issue)}` : `${name} is not set`;
-    }),
-  );
+  const between = engineAccessFaults(given);
+  if (parsed.success && between.length === 0) return parsed.data;
+  const single = openIssues(parsed.error?.issues ?? []).map((issue) => {
+    const name = String(issue.path[0]);
+    return name in given ? `${name} ${wordsOf(issue)}` : `${name} is not set`;
+  });
+  throw new ConfigurationError([...single, ...between]);
 }

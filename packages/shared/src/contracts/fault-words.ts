@@ -30,6 +30,7 @@ function misfit(issues: readonly Issue[]): number {
 /** What is wrong, for people: zod's words, but where those speak of JavaScript's values. */
 export function wordsOf(issue: Issue): string {
   if (isMissing(issue)) return 'is required';
+  if (issue.code === 'invalid_type' && issue.expected === 'int') return 'must be a whole number';
   if (issue.code === 'invalid_type' && issue.message.endsWith('received NaN')) return 'must be a number';
   return issue.message;
 }

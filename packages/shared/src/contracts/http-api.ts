@@ -1,8 +1,10 @@
 import { z } from 'zod';
+import { InvalidCursorError, readCursor } from '../domain/cursor.ts';
 import { DELIVERY_STATES } from '../domain/delivery.ts';
 import type { Problem } from '../domain/errors.ts';
 import { OUTCOMES } from '../domain/outcome.ts';
 import { JOBS } from '../domain/run.ts';
+import { subscriberId } from './subscriber.ts';
 
 export const ROLES = ['ingest', 'operator', 'admin'] as const;
 export type Role = (typeof ROLES)[number];
@@ -18,7 +20,21 @@ export interface IngestResult {
 export const pageLimit = z.coerce.number().int().min(1).max(500).default(50);
 const instant = z.iso.datetime({ offset: true }).transform((value) => new Date(value));
 
-export const listQuery = z.strictObject({ cursor: z.string().min(1).optional(), limit: pageLimit });
+/** Of a list by time. It is checked here, so that its fault is told with all others. */
+export const timeCursor = z
+  .string()
+  .superRefine((text, context) => {
+    try {
+      readCursor(text);
+    } catch (error) {
+      if (!(error instanceof InvalidCursorError)) throw error;
+      context.addIssue({ code: 'custom', message: error.message });
+    }
+  })
+  .optional();
+
+/** Of a list by id: the cursor is the last id of the page before. */
+export const listQuery = z.strictObject({ cursor: subscriberId.optional(), limit: pageLimit });
 
 const deliveryFilter = {
   shipmentId: z.string().min(1).optional(),
@@ -32,7 +48,7 @@ export type DeliveryFilter = z.output<z.ZodObject<typeof deliveryFilter>>;
 
 export const deliveriesQuery = z.strictObject({
   ...deliveryFilter,
-  cursor: z.string().min(1).optional(),
+  cursor: timeCursor,
   limit: pageLimit,
 });
 export type DeliveriesQuery = z.output<typeof deliveriesQuery>;
@@ -53,7 +69,7 @@ export const replayQuery = z
 
 export const deadLettersQuery = z.strictObject({
   kind: z.enum(['delivery', 'message']).optional(),
-  cursor: z.string().min(1).optional(),
+  cursor: timeCursor,
   limit: pageLimit,
 });
 
@@ -61,7 +77,7 @@ export const reprocessQuery = z.strictObject({ id: z.string().min(1) });
 
 export const runsQuery = z.strictObject({
   job: z.enum(JOBS).optional(),
-  cursor: z.string().min(1).optional(),
+  cursor: timeCursor,
   limit: pageLimit,
 });
 

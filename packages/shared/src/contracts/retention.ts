@@ -1,6 +1,6 @@
 import { z } from 'zod';
 import { CLOSED_STATES, RETENTION_KINDS, RETENTION_MODES } from '../domain/retention.ts';
-import { pageLimit } from './http-api.ts';
+import { pageLimit, timeCursor } from './http-api.ts';
 
 /** Rows per transaction that the benchmark (`pnpm bench sweep`) found quickest. */
 const DEFAULT_PAGE_SIZE = 500;
@@ -56,9 +56,13 @@ export const sweepingInput = z.strictObject({
 });
 export type SweepingInput = z.output<typeof sweepingInput>;
 
+/** Of a list by id: the cursor is the last id of the page before. */
+export const policiesQuery = z.strictObject({ cursor: policyId.optional(), limit: pageLimit });
+export const holdsQuery = z.strictObject({ cursor: z.string().min(1).max(128).optional(), limit: pageLimit });
+
 export const retentionRunsQuery = z.strictObject({
   policyId: z.string().min(1).optional(),
-  cursor: z.string().min(1).optional(),
+  cursor: timeCursor,
   limit: pageLimit,
 });
 

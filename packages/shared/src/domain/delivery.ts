@@ -77,7 +77,10 @@ export interface TransitionRecord {
   at: Date;
   from: DeliveryState | null;
   to: DeliveryState;
-  /** `run:<id>`, `lease:<id>` or `operator:<key name>`. */
+  /**
+   * `run:<id>`, `lease:<id>`, `ordering`, `operator:<key name>`, or `claim:<id>` for a claim that found no attempt left
+   * and so made no lease.
+   */
   cause: string;
   reason: string | null;
 }

@@ -8,6 +8,7 @@ export const PROBLEMS = {
   unauthenticated: { status: 401, title: 'An API key is needed' },
   forbidden: { status: 403, title: 'This key may not do that' },
   not_found: { status: 404, title: 'There is no such thing' },
+  method_not_allowed: { status: 405, title: 'This method is not served here' },
   conflict: { status: 409, title: 'Another content is stored under the same shipment and version' },
   not_replayable: { status: 409, title: 'Only a delivered, dead or cancelled delivery can be replayed' },
   not_reprocessable: { status: 409, title: 'Only what came from a topic can be sent again' },

@@ -72,11 +72,13 @@ describe('a version that waits', () => {
       turn: 'wait',
       forVersion: 8,
       until: DUE_AT,
+      behindOthers: false,
     });
     expect(turnOf(STRICT, MINE, [sibling(8, 'queued'), sibling(3, 'pending')])).toEqual({
       turn: 'wait',
       forVersion: 3,
       until: DUE_AT,
+      behindOthers: false,
     });
   });
 
@@ -86,9 +88,19 @@ describe('a version that waits', () => {
     expect(turnOf(LATEST, MINE, others)).toMatchObject({ forVersion: 9 });
   });
 
+  it('stands behind others when the end of the one it waits for is not enough', () => {
+    const [owed, next, closed] = [sibling(1, 'queued'), sibling(2, 'pending'), sibling(3, 'delivered')];
+    expect(turnOf(STRICT, MINE, [owed, next])).toMatchObject({ behindOthers: true });
+    expect(turnOf(STRICT, MINE, [owed, closed])).toMatchObject({ behindOthers: false });
+  });
+
   it('for a dead one waits for somebody to replay it: no time is known', () => {
     const policy = { ordering: 'strict', onDead: 'block' } as const;
-    expect(turnOf(policy, MINE, [sibling(2, 'dead')])).toEqual({ turn: 'wait', forVersion: 2, until: null });
+    expect(turnOf(policy, MINE, [sibling(2, 'dead')])).toMatchObject({
+      turn: 'wait',
+      forVersion: 2,
+      until: null,
+    });
   });
 
   it('for a dead and an owed one waits for the owed one, which moves by itself', () => {

@@ -27,7 +27,13 @@ export interface Sibling {
 
 export type Turn =
   | { readonly turn: 'send' }
-  | { readonly turn: 'wait'; readonly forVersion: number; readonly until: Date | null }
+  | {
+      readonly turn: 'wait';
+      readonly forVersion: number;
+      readonly until: Date | null;
+      /** Others that are owed go before it, so the end of what it waits for does not make it its turn yet. */
+      readonly behindOthers: boolean;
+    }
   | { readonly turn: 'superseded'; readonly byVersion: number };
 
 const SEND: Turn = { turn: 'send' };
@@ -41,15 +47,16 @@ export function turnOf(policy: OrderingPolicy, eventVersion: number, siblings: r
   if (policy.ordering === 'strict') {
     const earlier = siblings.filter((sibling) => sibling.eventVersion < eventVersion);
     const dead = policy.onDead === 'block' ? earlier.filter(({ state }) => state === 'dead') : [];
-    const blocker = oldest(earlier.filter(isOpen)) ?? oldest(dead);
-    return blocker ? waitFor(blocker) : SEND;
+    const open = earlier.filter(isOpen);
+    const blocker = oldest(open) ?? oldest(dead);
+    return blocker ? waitFor(blocker, open.length > 1) : SEND;
   }
   const newer = siblings.filter((sibling) => sibling.eventVersion > eventVersion);
   const accepted = newest(newer.filter(({ state }) => state === 'delivered'));
   if (accepted) return { turn: 'superseded', byVersion: accepted.eventVersion };
   // An older request under way must end first: it could arrive after this one was accepted.
   const blocker = newest(newer.filter(isOpen)) ?? siblings.find(({ state }) => state === 'in_flight');
-  return blocker ? waitFor(blocker) : SEND;
+  return blocker ? waitFor(blocker, false) : SEND;
 }
 
 function oldest(siblings: readonly Sibling[]): Sibling | undefined {
@@ -66,6 +73,6 @@ function isOpen({ state }: Sibling): boolean {
   return (OPEN_STATES as readonly DeliveryState[]).includes(state);
 }
 
-function waitFor({ eventVersion, dueAt }: Sibling): Turn {
-  return { turn: 'wait', forVersion: eventVersion, until: dueAt ?? null };
+function waitFor({ eventVersion, dueAt }: Sibling, behindOthers: boolean): Turn {
+  return { turn: 'wait', forVersion: eventVersion, until: dueAt ?? null, behindOthers };
 }

@@ -17,6 +17,11 @@ export const TRANSITIONS = {
   enqueue: { from: OPEN_STATES, to: 'queued', fenced: false },
   /** A worker takes the row; from `in_flight` only after the lease has expired. */
   claim: { from: OPEN_STATES, to: 'in_flight', fenced: false },
+  /**
+   * In place of a claim: the worker of its last allowed attempt was lost, or fewer attempts are allowed by now. No attempt
+   * begins. From `in_flight` only after the lease has expired, as the claim.
+   */
+  exhaust: { from: OPEN_STATES, to: 'dead', fenced: false },
   /** The subscriber said yes. */
   deliver: { from: ['in_flight'], to: 'delivered', fenced: true },
   /** The attempt did not succeed and another is owed. */

@@ -1,17 +1,35 @@
-import { Kafka, type logCreator, logLevel } from 'kafkajs';
+import { Kafka, type logCreator, logLevel, type SASLOptions } from 'kafkajs';
 import type { Logger } from '../telemetry/logger.ts';
 import { inTime } from './deadline.ts';
+
+/** How brokers want to be spoken to; all in PEM. Without `tls` in clear, without `sasl` as nobody. */
+export interface KafkaAccess {
+  readonly tls?: { readonly ca?: string; readonly cert?: string; readonly key?: string };
+  readonly sasl?: {
+    readonly mechanism: 'plain' | 'scram-sha-256' | 'scram-sha-512';
+    readonly username: string;
+    readonly password: string;
+  };
+}
 
 /**
  * The Kafka client of a process. kafkajs is imported in this folder only: it is no longer released, and this
  * keeps a change of client to these files. Its one known fault on current Node (a negative timer delay in its
  * request queue, harmless but loud) is mended by `patches/kafkajs@2.2.4.patch`.
  */
-export function createKafka(brokers: readonly string[], clientId: string, logger: Logger): Kafka {
+export function createKafka(
+  brokers: readonly string[],
+  clientId: string,
+  logger: Logger,
+  { tls, sasl }: KafkaAccess = {},
+): Kafka {
   return new Kafka({
     brokers: [...brokers],
     clientId,
+    ...(tls && { ssl: { ...tls } }),
+    ...(sasl && { sasl: sasl as SASLOptions }),
     connectionTimeout: 3_000,
+    authenticationTimeout: 10_000,
     requestTimeout: 15_000,
     retry: { initialRetryTime: 100, maxRetryTime: 2_000, retries: 6 },
     logLevel: logLevel.WARN,

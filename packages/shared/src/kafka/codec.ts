@@ -3,6 +3,7 @@ import { z } from 'zod';
 import type { DeadLetterReason } from '../contracts/dead-letter.ts';
 import { jsonSchemaOf, type MessageOf, TOPICS, type TopicName } from '../contracts/topics.ts';
 import { inTime } from './deadline.ts';
+import { type AskRegistry, askingWith, clientAccess, type RegistryAccess } from './registry-access.ts';
 
 /** Magic byte 0, then the schema id as a big-endian 32-bit integer. */
 const PREFIX_BYTES = 5;
@@ -38,13 +39,19 @@ type Reading = { readonly by: 'json' | 'client' } | { readonly by: null; readonl
 export class Codec {
   readonly #url: string;
   readonly #registry: SchemaRegistry;
+  readonly #ask: AskRegistry;
   readonly #ownIds = new Map<TopicName, number>();
   readonly #readings = new Map<number, Reading>();
 
-  constructor(registryUrl: string) {
+  constructor(registryUrl: string, access: RegistryAccess = {}) {
     this.#url = registryUrl.replace(/\/$/, '');
+    this.#ask = askingWith(access);
     this.#registry = new SchemaRegistry(
-      { host: this.#url, retry: { retries: 1, initialRetryTimeInSecs: 0.1, maxRetryTimeInSecs: 0.5 } },
+      {
+        host: this.#url,
+        retry: { retries: 1, initialRetryTimeInSecs: 0.1, maxRetryTimeInSecs: 0.5 },
+        ...clientAccess(access),
+      },
       { [SchemaType.JSON]: { strict: false, validateFormats: false } },
     );
   }
@@ -114,9 +121,9 @@ export class Codec {
 
   /** Answers if the registry does. */
   async check(timeoutMs: number): Promise<void> {
-    const reply = await fetch(`${this.#url}/subjects`, { signal: AbortSignal.timeout(timeoutMs) });
-    await reply.body?.cancel();
-    if (!reply.ok) throw new Error(`status ${reply.status}`);
+    const { statusCode, body } = await this.#ask(`${this.#url}/subjects`, timeoutMs);
+    await body.dump();
+    if (statusCode !== 200) throw new Error(`status ${statusCode}`);
   }
 
   /**
@@ -129,15 +136,13 @@ export class Codec {
     const known = this.#readings.get(id);
     if (known) return known;
     try {
-      const reply = await fetch(`${this.#url}/schemas/ids/${id}`, {
-        signal: AbortSignal.timeout(REQUEST_TIMEOUT_MS),
-      });
-      if (reply.status === 404) {
-        await reply.body?.cancel();
-        return null;
+      const { statusCode, body } = await this.#ask(`${this.#url}/schemas/ids/${id}`, REQUEST_TIMEOUT_MS);
+      if (statusCode !== 200) {
+        await body.dump();
+        if (statusCode === 404) return null;
+        throw new Error(`status ${statusCode}`);
       }
-      if (!reply.ok) throw new Error(`status ${reply.status}`);
-      const { schemaType } = schemaReply.parse(await reply.json());
+      const { schemaType } = schemaReply.parse(await body.json());
       const reading = await this.#prepare(id, schemaType);
       this.#readings.set(id, reading);
       return reading;

@@ -1,3 +1,4 @@
+import { type EngineAccessSettings, engineAccess } from '../config/engine-access.ts';
 import type { TopicName } from '../contracts/topics.ts';
 import { createKafka, createKafkaProbe } from '../kafka/client.ts';
 import { Codec } from '../kafka/codec.ts';
@@ -18,7 +19,7 @@ export interface Connections {
   readonly checks: Readonly<Record<'kafka' | 'mongodb' | 'registry', Check>>;
 }
 
-export interface ConnectionSettings {
+export interface ConnectionSettings extends Partial<EngineAccessSettings> {
   readonly KAFKA_BROKERS: readonly string[];
   readonly MONGODB_URI: string;
   readonly SCHEMA_REGISTRY_URL: string;
@@ -36,13 +37,14 @@ export async function connect(
   logger: Logger,
   resources: Resources,
 ): Promise<Connections> {
-  const database = await connectDatabase(settings.MONGODB_URI, `waybill-${service}`);
+  const access = engineAccess(settings);
+  const database = await connectDatabase(settings.MONGODB_URI, `waybill-${service}`, access.mongodb);
   resources.add('mongodb', () => database.close());
   const clock = await startDatabaseClock(database.db);
   resources.add('database clock', () => clock.stop());
-  const codec = new Codec(settings.SCHEMA_REGISTRY_URL);
+  const codec = new Codec(settings.SCHEMA_REGISTRY_URL, access.registry);
   await codec.loadSchemas(writes);
-  const kafka = createKafka(settings.KAFKA_BROKERS, `waybill-${service}`, logger);
+  const kafka = createKafka(settings.KAFKA_BROKERS, `waybill-${service}`, logger, access.kafka);
   const producer = await createProducer(kafka, codec);
   resources.add('kafka producer', () => producer.close());
   const probe = await createKafkaProbe(kafka);

@@ -1,6 +1,7 @@
 import express from 'express';
 import { afterEach, describe, expect, it } from 'vitest';
-import { type Check, healthRoutes, listen } from './health.ts';
+import { createLogger } from '../telemetry/logger.ts';
+import { type Check, healthApp, listen } from './health.ts';
 
 let open = new AsyncDisposableStack();
 
@@ -10,7 +11,7 @@ afterEach(async () => {
 });
 
 async function serving(checks: Record<string, Check>): Promise<string> {
-  const server = await listen(healthRoutes(checks), 0);
+  const server = await listen(healthApp(checks, createLogger('test', 'silent')), 0);
   open.defer(() => server.close());
   return `http://127.0.0.1:${server.port}`;
 }
@@ -55,6 +56,19 @@ describe('health', () => {
     ]);
     down.clear();
     expect((await fetch(`${address}/readyz`)).status).toBe(200);
+  });
+
+  it.each([
+    ['GET', '/', 404, 'not_found'],
+    ['GET', '/%zz', 404, 'not_found'],
+    ['POST', '/readyz', 405, 'method_not_allowed'],
+  ])('answers %s %s with a problem', async (method, path, status, code) => {
+    const reply = await fetch((await serving({})) + path, { method });
+    expect([reply.status, reply.headers.get('content-type')]).toEqual([
+      status,
+      'application/problem+json; charset=utf-8',
+    ]);
+    expect(await reply.json()).toMatchObject({ status, code });
   });
 
   it('gives metrics that Prometheus reads', async () => {

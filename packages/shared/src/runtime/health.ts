@@ -2,6 +2,8 @@ import type { Server } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import express, { type Express } from 'express';
 import { register } from 'prom-client';
+import type { Logger } from '../telemetry/logger.ts';
+import { closeMethods, notFound, problemHandler } from './http-problems.ts';
 
 const CHECK_TIMEOUT_MS = 2_000;
 const DROP_IDLE_EVERY_MS = 20;
@@ -32,7 +34,13 @@ export function healthRoutes(checks: Readonly<Record<string, Check>>): Express {
   app.get('/metrics', async (_request, response) => {
     response.type(register.contentType).send(await register.metrics());
   });
+  closeMethods(app.router);
   return app;
+}
+
+/** Those routes alone, for a service that serves nothing else. */
+export function healthApp(checks: Readonly<Record<string, Check>>, logger: Logger): Express {
+  return healthRoutes(checks).use(notFound).use(problemHandler(logger));
 }
 
 async function faultOf(check: Check): Promise<string | null> {

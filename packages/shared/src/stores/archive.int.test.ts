@@ -78,7 +78,9 @@ describe('a long history', () => {
     await putDeliveries(database.db, [row]);
     await deliveries.trim(row);
     const claimer = { worker: 'w', instance: 'i', leaseMs: 30_000 };
-    const [claimed] = await leases.claim(['claimed'], 'lse_x', new Map([['clinic-a', 1]]), claimer);
+    const terms = new Map([['clinic-a', { version: 1, maxAttempts: 12 }]]);
+    const { held } = await leases.claim(['claimed'], 'lse_x', terms, claimer);
+    const [claimed] = held;
     expect(claimed).toMatchObject({ attemptCount: 91, failures: 3 });
     expect(claimed?.attempts.at(-1)?.number).toBe(91);
   });

@@ -4,6 +4,7 @@ import { type OwnDatabase, ownDatabase } from '../testing/database.ts';
 import { deliveryRow, eventRow, putDeliveries } from '../testing/rows.ts';
 import { startTcpProxy, type TcpProxy } from '../testing/tcp-proxy.ts';
 import { isDatabaseUnavailable } from './availability.ts';
+import { ChainStore } from './chains.ts';
 import { connectDatabase, type Database } from './client.ts';
 import { startDatabaseClock } from './database-clock.ts';
 import { DeliveryStore } from './deliveries.ts';
@@ -68,10 +69,16 @@ describe('a database that does not answer', () => {
       ['events are looked up', () => new StatusEventStore(db).insert([eventRow('SHP-1')], 'stored')],
       ['rows are listed', () => new DeliveryStore(db).list(deliveriesQuery.parse({}))],
       ['rows are withdrawn', () => new DeliveryStore(db).cancelOf('clinic-a', 'c', 'r')],
-      ['rows are numbered', () => new DeliveryStore(db).insertNumbered([row], new Date())],
+      ['rows are numbered', () => new ChainStore(db).append([row], new Set(['clinic-a']), new Date())],
       [
         'rows are claimed',
-        () => new LeaseStore(db).claim(['d1'], 'lse_1', new Map([['clinic-a', 1]]), claimer),
+        () =>
+          new LeaseStore(db).claim(
+            ['d1'],
+            'lse_1',
+            new Map([['clinic-a', { version: 1, maxAttempts: 12 }]]),
+            claimer,
+          ),
       ],
       ['a run is begun', () => new RunStore(db).begin({ ...run, limit: 1 })],
       ['it is asked whether it answers', () => cutOff.ping(1_000)],

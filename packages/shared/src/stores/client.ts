@@ -3,6 +3,13 @@ import { type Db, MongoClient } from 'mongodb';
 /** Database used when the connection string names none. */
 const DEFAULT_DATABASE = 'waybill';
 
+/** What TLS needs besides the connection string, in PEM: who signs the servers' certificates, and one of our own. */
+export interface DatabaseAccess {
+  readonly ca?: string;
+  readonly cert?: string;
+  readonly key?: string;
+}
+
 export interface Database {
   readonly db: Db;
   /** Answers if the server does, within `timeoutMs`. */
@@ -15,8 +22,13 @@ export interface Database {
  * survives the loss of a server. While the primary is away operations fail after 5 s; callers that must not
  * lose work try again.
  */
-export async function connectDatabase(uri: string, applicationName: string): Promise<Database> {
+export async function connectDatabase(
+  uri: string,
+  applicationName: string,
+  access: DatabaseAccess = {},
+): Promise<Database> {
   const client = new MongoClient(uri, {
+    ...access,
     appName: applicationName,
     writeConcern: { w: 'majority', journal: true },
     readPreference: 'primary',

@@ -1,16 +1,16 @@
 import { Binary, type Collection, type Db, type Filter } from 'mongodb';
 import type { DeadLetterReason } from '../contracts/dead-letter.ts';
+import { readCursor } from '../domain/cursor.ts';
 import { insertMissing } from './duplicate-keys.ts';
-import { readCursor } from './page.ts';
 
 /** A message that could not be taken, whole: what people look at and send again once the cause is gone. */
 export interface DeadLetterRow {
   /**
-   * Where the message stood, `<topic>/<partition>@<offset>`, or what was posted, `http/<event>@<digest of its content>`:
-   * it is kept once however often it is met.
+   * Where the message stood, `<topic>/<partition>@<offset>`, what was posted, `http/<event>@<digest of its content>`, or
+   * what was stored, `stored/<event>@<digest>`: it is kept once however often it is met.
    */
   _id: string;
-  /** Null for what came over HTTP: its sender was told, and there is nothing to send again. */
+  /** Null for what came over HTTP or was stored before: there is no message to send again. */
   place: { topic: string; partition: number; offset: string } | null;
   key: Binary | null;
   value: Binary | null;

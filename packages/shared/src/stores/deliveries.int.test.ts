@@ -11,7 +11,7 @@ import {
   subscriberRow,
 } from '../testing/rows.ts';
 import { type DatabaseClock, startDatabaseClock } from './database-clock.ts';
-import { DeliveryStore, type NewDelivery } from './deliveries.ts';
+import { DeliveryStore } from './deliveries.ts';
 
 const VISIBILITY_MS = 60_000;
 const CLOSED = ['delivered', 'dead', 'superseded', 'cancelled'] as const;
@@ -46,51 +46,7 @@ function expectAbout(time: Date | undefined, ms: number): void {
   expect(time?.getTime()).toBeLessThan(expected + 5_000);
 }
 
-function newDelivery(id: string, fields: Partial<NewDelivery> = {}): NewDelivery {
-  const { shipmentId, subscriberId, eventVersion, status } = deliveryRow(id);
-  return {
-    _id: id,
-    shipmentId,
-    subscriberId,
-    eventVersion,
-    status,
-    runId: 'fan-out/0@1',
-    traceId: null,
-    previousVersion: null,
-    chain: 1,
-    ...fields,
-  };
-}
-
-describe('making deliveries', () => {
-  it('makes each once, however often and by however many it is done, and leaves alone what is there', async () => {
-    await putDeliveries(database.db, [closedRow('d1', 'delivered')]);
-    const rows = ['d1', 'd2', 'd3'].map((id) => newDelivery(id));
-    const now = clock.now();
-    await Promise.all(Array.from({ length: 10 }, () => store.insertMissing(rows, now)));
-    expect(await row('d1')).toEqual(closedRow('d1', 'delivered'));
-    expect(await row('d2')).toEqual({
-      ...newDelivery('d2'),
-      state: 'pending',
-      reason: null,
-      dueAt: now,
-      tried: false,
-      attemptCount: 0,
-      failures: 0,
-      attempts: [],
-      transitions: [{ at: now, from: null, to: 'pending', cause: 'run:fan-out/0@1', reason: null }],
-      createdAt: now,
-    });
-    expect(await database.db.collection('deliveries').countDocuments()).toBe(3);
-  });
-
-  it('makes no second row for a shipment, subscriber and version under another name', async () => {
-    const { shipmentId } = newDelivery('d1');
-    await store.insertMissing([newDelivery('d1')], clock.now());
-    await store.insertMissing([newDelivery('renamed', { shipmentId })], clock.now());
-    expect((await store.ofShipment(shipmentId, 10)).map(({ _id }) => _id)).toEqual(['d1']);
-  });
-
+describe('marking what fan-out made', () => {
   it('marks as queued only those that nobody has taken meanwhile', async () => {
     await putDeliveries(database.db, [
       deliveryRow('new'),

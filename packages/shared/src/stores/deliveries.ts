@@ -1,10 +1,12 @@
 import type { Collection, Db, Document, Filter } from 'mongodb';
 import type { DeliveriesQuery, DeliveryFilter } from '../contracts/http-api.ts';
+import { readCursor, writeCursor } from '../domain/cursor.ts';
 import type { Attempt, DeliveryState, Lease, TransitionRecord } from '../domain/delivery.ts';
 import { TRANSITIONS } from '../domain/transitions.ts';
 import { transition } from './delivery-transition.ts';
 import { insertMissing } from './duplicate-keys.ts';
-import { type Page, pageOf, readCursor, writeCursor } from './page.ts';
+import { hintOf } from './indexes.ts';
+import { type Page, pageOf } from './page.ts';
 import type { SubscriberRow } from './subscribers.ts';
 
 /**
@@ -49,44 +51,6 @@ export interface DeliveryRow {
   replayedAt?: Date;
 }
 
-/** What fan-out knows of a new delivery. */
-export type NewDelivery = Pick<
-  DeliveryRow,
-  | '_id'
-  | 'shipmentId'
-  | 'subscriberId'
-  | 'eventVersion'
-  | 'status'
-  | 'runId'
-  | 'traceId'
-  | 'previousVersion'
-  | 'chain'
->;
-
-/** What decides whose turn it is. */
-export type SiblingRow = Pick<
-  DeliveryRow,
-  '_id' | 'shipmentId' | 'subscriberId' | 'eventVersion' | 'state' | 'dueAt' | 'lease'
->;
-
-export interface Hold {
-  readonly id: string;
-  readonly forVersion: number;
-  readonly dueInMs: number;
-}
-
-type Chain = Pick<DeliveryRow, 'shipmentId' | 'subscriberId'>;
-
-export interface ChainEnd extends Chain {
-  readonly chain: number;
-  readonly eventVersion: number;
-  /** Every version in the chain. */
-  readonly versions: readonly number[];
-}
-
-/** Names the chain of a shipment's versions for one subscriber. Subscriber ids hold no colon. */
-export const chainOf = (shipmentId: string, subscriberId: string): string => `${subscriberId}:${shipmentId}`;
-
 /** Older history of a delivery, moved out of its row so that the row stays small. */
 export interface ArchiveRow {
   /** `<delivery id>/<number of the first attempt>`. */
@@ -112,75 +76,12 @@ export class DeliveryStore {
   readonly #deliveries: Collection<DeliveryRow>;
 
   readonly #subscribers: Collection<SubscriberRow>;
-  readonly #sequences: Collection<{ _id: string; last: number }>;
   readonly #archive: Collection<ArchiveRow>;
-  readonly #db: Db;
 
   constructor(db: Db) {
-    this.#db = db;
-    this.#sequences = db.collection('sequences');
     this.#archive = db.collection('delivery_archive');
     this.#deliveries = db.collection('deliveries');
     this.#subscribers = db.collection('subscribers');
-  }
-
-  /** Makes the rows that are not there yet: one unordered write under the unique indexes. */
-  async insertMissing(rows: readonly NewDelivery[], now: Date): Promise<void> {
-    await insertMissing(
-      this.#deliveries,
-      rows.map((row) => pending(row, now)),
-    );
-  }
-
-  /**
-   * As `insertMissing`, and every new row gets its subscriber's next number. Rows and numbers are one transaction, so
-   * no number is ever missing or given twice; what is there already keeps its own.
-   */
-  async insertNumbered(rows: readonly NewDelivery[], now: Date): Promise<void> {
-    if (rows.length === 0) return;
-    await this.#db.client.withSession((session) =>
-      session.withTransaction(async () => {
-        const ids = rows.map((row) => row._id);
-        const there = await this.#deliveries
-          .find({ _id: { $in: ids } }, { projection: { _id: 1 }, session })
-          .map((row) => row._id)
-          .toArray();
-        const missing = rows.filter((row) => !there.includes(row._id));
-        const numbered: DeliveryRow[] = [];
-        for (const [subscriberId, group] of Map.groupBy(missing, (row) => row.subscriberId)) {
-          const counter = await this.#sequences.findOneAndUpdate(
-            { _id: subscriberId },
-            { $inc: { last: group.length } },
-            { upsert: true, returnDocument: 'after', session },
-          );
-          const first = (counter?.last ?? group.length) - group.length + 1;
-          numbered.push(...group.map((row, index) => ({ ...pending(row, now), sequence: first + index })));
-        }
-        if (numbered.length > 0) await this.#deliveries.insertMany(numbered, { session });
-      }),
-    );
-  }
-
-  /** The end of each chain of some shipments: the last version made for each subscriber. Index: `identity`. */
-  async chainEnds(shipmentIds: readonly string[]): Promise<Map<string, ChainEnd>> {
-    const ends = await this.#deliveries
-      .aggregate<Omit<ChainEnd, keyof Chain> & { _id: Chain }>([
-        { $match: { shipmentId: { $in: shipmentIds } } },
-        {
-          $group: {
-            _id: { shipmentId: '$shipmentId', subscriberId: '$subscriberId' },
-            end: {
-              $top: { sortBy: { chain: -1 }, output: { chain: '$chain', eventVersion: '$eventVersion' } },
-            },
-            versions: { $push: '$eventVersion' },
-          },
-        },
-        { $project: { versions: 1, chain: '$end.chain', eventVersion: '$end.eventVersion' } },
-      ])
-      .toArray();
-    return new Map(
-      ends.map(({ _id, ...end }) => [chainOf(_id.shipmentId, _id.subscriberId), { ..._id, ...end }]),
-    );
   }
 
   /** After fan-out's commands are in Kafka. Rows a dispatcher has claimed meanwhile are left alone. */
@@ -270,7 +171,7 @@ export class DeliveryStore {
     const { modifiedCount } = await this.#deliveries.updateMany(
       { subscriberId, state: { $in: TRANSITIONS.cancel.from }, dueAt: { $gt: new Date(0) } },
       transition('cancel', { cause, reason }),
-      { hint: 'due_of_subscriber' },
+      { hint: hintOf('deliveries', 'due_of_subscriber') },
     );
     return modifiedCount;
   }
@@ -280,82 +181,28 @@ export class DeliveryStore {
     const { modifiedCount } = await this.#deliveries.updateMany(
       { shipmentId, state: { $in: TRANSITIONS.cancel.from } },
       transition('cancel', { cause, reason }),
-      { hint: 'identity' },
+      { hint: hintOf('deliveries', 'identity') },
     );
     return modifiedCount;
   }
 
   /** What is left of a shipment: its rows, and those of them that are owed. Index: `identity`. */
   async remaining(shipmentId: string): Promise<{ rows: number; owed: number }> {
+    const by = { hint: hintOf('deliveries', 'identity') };
     const [rows, owed] = await Promise.all([
-      this.#deliveries.countDocuments({ shipmentId }),
-      this.#deliveries.countDocuments({ shipmentId, dueAt: { $gt: new Date(0) } }, { hint: 'identity' }),
+      this.#deliveries.countDocuments({ shipmentId }, by),
+      this.#deliveries.countDocuments({ shipmentId, dueAt: { $gt: new Date(0) } }, by),
     ]);
     return { rows, owed };
   }
 
-  /** All versions of some shipments for some subscribers. Index: `identity`. */
-  siblings(shipmentIds: readonly string[], subscriberIds: readonly string[]): Promise<SiblingRow[]> {
-    return this.#deliveries
-      .find(
-        { shipmentId: { $in: shipmentIds }, subscriberId: { $in: subscriberIds } },
-        {
-          projection: { shipmentId: 1, subscriberId: 1, eventVersion: 1, state: 1, dueAt: 1, 'lease.id': 1 },
-        },
-      )
-      .toArray();
-  }
-
-  /** Takes rows whose turn it is not out of the line until `dueInMs` from now; `wake` brings them back earlier. */
-  async hold(holds: readonly Hold[]): Promise<void> {
-    if (holds.length === 0) return;
-    await this.#deliveries.bulkWrite(
-      holds.map(({ id, forVersion, dueInMs }) => ({
-        updateOne: {
-          filter: { _id: id, state: { $in: TRANSITIONS.hold.from } },
-          update: transition('hold', {
-            cause: 'ordering',
-            reason: waitsFor(forVersion),
-            dueInMs,
-            set: { heldFor: forVersion, reason: waitsFor(forVersion) },
-          }),
-        },
-      })),
-      { ordered: false },
+  /** Makes the held rows of a subscriber due at once: its terms are others now. */
+  async wakeAllOf(subscriberId: string): Promise<void> {
+    await this.#deliveries.updateMany(
+      { subscriberId, heldFor: { $exists: true }, state: 'pending', dueAt: { $gt: new Date(0) } },
+      [{ $set: { dueAt: '$$NOW', heldFor: '$$REMOVE' } }],
+      { hint: hintOf('deliveries', 'due_of_subscriber') },
     );
-  }
-
-  /** Closes rows that a newer accepted version made pointless. A request under way is left to end. */
-  async supersede(superseded: readonly { id: string; byVersion: number }[]): Promise<void> {
-    if (superseded.length === 0) return;
-    await this.#deliveries.bulkWrite(
-      superseded.map(({ id, byVersion }) => ({
-        updateOne: {
-          filter: { _id: id, state: { $in: TRANSITIONS.supersede.from } },
-          update: transition('supersede', {
-            cause: 'ordering',
-            reason: `superseded_by_version:${byVersion}`,
-          }),
-        },
-      })),
-      { ordered: false },
-    );
-  }
-
-  /** Makes held rows of a shipment due at once, because another version of it has moved on. @returns them. */
-  async wake(shipmentIds: readonly string[], subscriberId: string): Promise<EnqueuedDelivery[]> {
-    const held = {
-      shipmentId: { $in: shipmentIds },
-      subscriberId,
-      heldFor: { $exists: true },
-      state: 'pending',
-    } as const;
-    const rows = await this.#deliveries.find(held, COMMAND_FIELDS).toArray();
-    if (rows.length === 0) return rows;
-    await this.#deliveries.updateMany({ ...held, _id: { $in: rows.map((row) => row._id) } }, [
-      { $set: { dueAt: '$$NOW', heldFor: '$$REMOVE' } },
-    ]);
-    return rows;
   }
 
   /**
@@ -487,23 +334,6 @@ function dueOfSubscribers(now: Date, except: readonly string[], most: number): D
     { $match: { due: { $ne: [] } } },
   ];
 }
-
-function pending(row: NewDelivery, now: Date): DeliveryRow {
-  return {
-    ...row,
-    state: 'pending',
-    reason: null,
-    dueAt: now,
-    tried: false,
-    attemptCount: 0,
-    failures: 0,
-    attempts: [],
-    transitions: [{ at: now, from: null, to: 'pending', cause: `run:${row.runId}`, reason: null }],
-    createdAt: now,
-  };
-}
-
-const waitsFor = (version: number) => `waits_for_version:${version}`;
 
 const REPLAY = (cause: string) => ({
   cause,

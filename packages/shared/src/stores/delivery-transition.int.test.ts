@@ -1,14 +1,14 @@
 import { afterAll, beforeAll, describe, expect, inject, it } from 'vitest';
 import { type OwnDatabase, ownDatabase } from '../testing/database.ts';
 import { deliveryIn, deliveryRow, putDeliveries } from '../testing/rows.ts';
-import { DeliveryStore } from './deliveries.ts';
+import { TurnStore } from './turns.ts';
 
 let database: OwnDatabase;
-let deliveries: DeliveryStore;
+let turns: TurnStore;
 
 beforeAll(async () => {
   database = await ownDatabase(inject('engines').MONGODB_URI);
-  deliveries = new DeliveryStore(database.db);
+  turns = new TurnStore(database.db);
 });
 
 afterAll(() => database[Symbol.asyncDispose]());
@@ -19,7 +19,7 @@ describe('a transition', () => {
     const before = new Date(Date.now() + 60_000);
     const transitions = [{ at: before, from: null, to: 'pending' as const, cause: 'run:x', reason: null }];
     await putDeliveries(database.db, [deliveryRow('overtaken', { transitions })]);
-    await deliveries.supersede([{ id: 'overtaken', byVersion: 2 }]);
+    await turns.supersede([{ id: 'overtaken', byVersion: 2 }]);
     const row = await deliveryIn(database.db, 'overtaken');
     expect(row.transitions.map(({ at, to }) => [at, to])).toEqual([
       [before, 'pending'],

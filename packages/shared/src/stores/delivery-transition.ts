@@ -42,6 +42,23 @@ export const LOST_ATTEMPTS_ENDED: Document = {
 };
 
 /**
+ * One write that makes either of two transitions, row by row: a field that only one of them sets stays as it is in the
+ * other.
+ */
+export function either(condition: Document, then: Document[], otherwise: Document[]): Document[] {
+  const [first, second] = [fieldsOf(then), fieldsOf(otherwise)];
+  const names = [...new Set([...Object.keys(first), ...Object.keys(second)])];
+  const choice = (name: string) => ({
+    $cond: [condition, first[name] ?? `$${name}`, second[name] ?? `$${name}`],
+  });
+  return [{ $set: Object.fromEntries(names.map((name) => [name, choice(name)])) }];
+}
+
+function fieldsOf([stage]: Document[]): Document {
+  return stage?.$set ?? {};
+}
+
+/**
  * The update that makes a transition: state, `dueAt`, and the entry of the history, in one write, all times by
  * the database's clock. A row that is in the target state already gets no entry, except by a claim, which
  * always begins a lease of its own.

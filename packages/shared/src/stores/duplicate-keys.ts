@@ -33,6 +33,11 @@ export async function insertMissing<Row extends Document>(
   }
 }
 
+/** Whether a write failed because a unique index has its key already. */
+export function isDuplicateKey(error: unknown): boolean {
+  return error instanceof MongoError && error.code === DUPLICATE_KEY;
+}
+
 /** Repeating is safe here: what the first try inserted, the next finds. */
 function isTransient(error: unknown): boolean {
   return error instanceof MongoError && error.hasErrorLabel('TransientTransactionError');

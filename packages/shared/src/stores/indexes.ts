@@ -1,7 +1,7 @@
-import type { CreateIndexesOptions, Db, IndexSpecification } from 'mongodb';
+import type { CreateIndexesOptions } from 'mongodb';
 
-interface Index {
-  readonly key: IndexSpecification;
+export interface Index {
+  readonly key: Readonly<Record<string, 1 | -1>>;
   readonly options: CreateIndexesOptions & { readonly name: string };
 }
 
@@ -11,8 +11,11 @@ const OPEN = { dueAt: { $gt: new Date(0) } };
 /** Only what has come to an end can age. */
 const ended = (field: string) => ({ partialFilterExpression: { [field]: { $gt: new Date(0) } } });
 
-/** Every index, named as the stores' comments name them. */
-const INDEXES: Readonly<Record<string, readonly Index[]>> = {
+/**
+ * Every index, named as the stores' comments name them. Keys and options may be changed freely: an installation that has
+ * others gets these beside them before it loses those.
+ */
+export const INDEXES: Readonly<Record<string, readonly Index[]>> = {
   status_events: [
     { key: { shipmentId: 1, eventVersion: 1 }, options: { name: 'shipment', unique: true } },
     { key: { dueAt: 1 }, options: { name: 'due', sparse: true } },
@@ -20,6 +23,10 @@ const INDEXES: Readonly<Record<string, readonly Index[]>> = {
   ],
   deliveries: [
     { key: { shipmentId: 1, subscriberId: 1, eventVersion: 1 }, options: { name: 'identity', unique: true } },
+    {
+      key: { shipmentId: 1, subscriberId: 1, chain: 1 },
+      options: { name: 'chain', unique: true, partialFilterExpression: { chain: { $exists: true } } },
+    },
     { key: { dueAt: 1 }, options: { name: 'due', sparse: true } },
     {
       key: { subscriberId: 1, tried: 1, state: 1, dueAt: 1 },
@@ -29,6 +36,14 @@ const INDEXES: Readonly<Record<string, readonly Index[]>> = {
       key: { subscriberId: 1, dueAt: 1 },
       options: { name: 'due_of_subscriber', partialFilterExpression: OPEN },
     },
+    {
+      key: { subscriberId: 1, shipmentId: 1, eventVersion: 1 },
+      options: { name: 'open_versions', partialFilterExpression: OPEN },
+    },
+    {
+      key: { subscriberId: 1, shipmentId: 1, closedAt: 1 },
+      options: { name: 'dead_versions', partialFilterExpression: { state: 'dead' } },
+    },
     { key: { runId: 1 }, options: { name: 'run', partialFilterExpression: OPEN } },
     { key: { createdAt: -1, _id: -1 }, options: { name: 'newest' } },
     { key: { subscriberId: 1, createdAt: -1, _id: -1 }, options: { name: 'newest_of_subscriber' } },
@@ -36,6 +51,10 @@ const INDEXES: Readonly<Record<string, readonly Index[]>> = {
     { key: { closedAt: 1, _id: 1 }, options: { name: 'closed', ...ended('closedAt') } },
   ],
   delivery_archive: [{ key: { deliveryId: 1, 'attempts.0.number': 1 }, options: { name: 'delivery' } }],
+  lanes: [
+    { key: { throttledUntil: 1 }, options: { name: 'throttled', sparse: true } },
+    { key: { 'breaker.openUntil': 1 }, options: { name: 'broken', sparse: true } },
+  ],
   dead_letters: [{ key: { putAsideAt: -1, _id: -1 }, options: { name: 'newest' } }],
   runs: [
     { key: { startedAt: -1, _id: -1 }, options: { name: 'newest' } },
@@ -57,11 +76,9 @@ const INDEXES: Readonly<Record<string, readonly Index[]>> = {
   ],
 };
 
-/** Makes what is missing. Safe to run twice and by two at once. */
-export async function ensureIndexes(db: Db): Promise<void> {
-  await Promise.all(
-    Object.entries(INDEXES).flatMap(([collection, indexes]) =>
-      indexes.map(({ key, options }) => db.collection(collection).createIndex(key, options)),
-    ),
-  );
+/** By its keys, since an index may stand under another name than it has here. */
+export function hintOf(collection: string, name: string): Record<string, 1 | -1> {
+  const index = INDEXES[collection]?.find(({ options }) => options.name === name);
+  if (!index) throw new Error(`${collection} has no index ${name}`);
+  return { ...index.key };
 }

@@ -145,7 +145,7 @@ export class LaneStore {
     return this.#lanes.findOne({ _id: subscriberId });
   }
 
-  /** Subscribers to whom nothing may be sent at `now`. */
+  /** Subscribers to whom nothing may be sent at `now`. Indexes: `throttled`, `broken`. */
   async blockedAt(now: Date): Promise<string[]> {
     const rows = await this.#lanes.find(heldBackAt(now), { projection: { _id: 1 } }).toArray();
     return rows.map((row) => row._id);

@@ -9,9 +9,9 @@ import { type Claimer, LeaseStore } from './leases.ts';
 const LEASE_MS = 30_000;
 const ONE: Claimer = { worker: 'worker-1', instance: 'instance-1', leaseMs: LEASE_MS };
 const TWO: Claimer = { worker: 'worker-2', instance: 'instance-2', leaseMs: LEASE_MS };
-const VERSIONS = new Map([
-  ['clinic-b', 2],
-  ['clinic-a', 7],
+const TERMS = new Map([
+  ['clinic-b', { version: 2, maxAttempts: 12 }],
+  ['clinic-a', { version: 7, maxAttempts: 3 }],
 ]);
 
 let database: OwnDatabase;
@@ -31,6 +31,8 @@ afterAll(async () => {
 
 const row = (id: string) => deliveryIn(database.db, id);
 const inMs = (ms: number) => new Date(clock.now().getTime() + ms);
+const claim = async (ids: readonly string[], leaseId: string, claimer: Claimer) =>
+  (await store.claim(ids, leaseId, TERMS, claimer)).held;
 const idsOf = (rows: readonly { _id: string }[]) => rows.map(({ _id }) => _id).sort();
 
 describe('a claim', () => {
@@ -43,7 +45,7 @@ describe('a claim', () => {
         traceId: 'trace',
       }),
     ]);
-    const [claimed, ...others] = await store.claim(['first'], 'lse_x', VERSIONS, ONE);
+    const [claimed, ...others] = await claim(['first'], 'lse_x', ONE);
     expect(others).toEqual([]);
     expect(claimed).toEqual(await row('first'));
     expect(claimed).toMatchObject({
@@ -80,8 +82,8 @@ describe('a claim', () => {
       ids.map((id) => deliveryRow(id, { state: 'queued' })),
     );
     const claims = await Promise.all([
-      store.claim(ids, 'lse_race_1', VERSIONS, ONE),
-      store.claim([...ids].reverse(), 'lse_race_2', VERSIONS, TWO),
+      claim(ids, 'lse_race_1', ONE),
+      claim([...ids].reverse(), 'lse_race_2', TWO),
     ]);
     expect(idsOf(claims.flat())).toEqual([...ids].sort());
     const rows = await Promise.all(ids.map(row));
@@ -89,9 +91,9 @@ describe('a claim', () => {
       expect([attempts.length, attemptCount, transitions.length]).toEqual([1, 1, 2]);
       expect(attempts[0]?.leaseId).toBe(lease?.id);
     }
-    for (const [index, claim] of claims.entries()) {
+    for (const [index, claimed] of claims.entries()) {
       const held = rows.filter(({ lease }) => lease?.id === `lse_race_${index + 1}`);
-      expect(idsOf(held)).toEqual(idsOf(claim));
+      expect(idsOf(held)).toEqual(idsOf(claimed));
     }
   });
 
@@ -106,7 +108,7 @@ describe('a claim', () => {
     const id = `${state}-${dueInMs}`;
     const before = deliveryRow(id, { state, dueAt: inMs(dueInMs) });
     await putDeliveries(database.db, [before]);
-    expect(idsOf(await store.claim([id], 'lse_t', VERSIONS, ONE))).toEqual(claimable ? [id] : []);
+    expect(idsOf(await claim([id], 'lse_t', ONE))).toEqual(claimable ? [id] : []);
     if (!claimable) expect(await row(id)).toEqual(before);
   });
 
@@ -114,7 +116,7 @@ describe('a claim', () => {
     'takes no row that is %s',
     async (state) => {
       await putDeliveries(database.db, [closedRow(state, state)]);
-      expect(await store.claim([state], 'lse_c', VERSIONS, ONE)).toEqual([]);
+      expect(await claim([state], 'lse_c', ONE)).toEqual([]);
       expect(await row(state)).toEqual(closedRow(state, state));
     },
   );
@@ -123,7 +125,7 @@ describe('a claim', () => {
     await putDeliveries(database.db, [
       deliveryRow('stranger', { subscriberId: 'clinic-c', state: 'queued' }),
     ]);
-    expect(await store.claim(['stranger'], 'lse_s', VERSIONS, ONE)).toEqual([]);
+    expect(await claim(['stranger'], 'lse_s', ONE)).toEqual([]);
   });
 
   it('names on every attempt the version of its own subscriber', async () => {
@@ -131,17 +133,17 @@ describe('a claim', () => {
       deliveryRow('of-a', { state: 'queued' }),
       deliveryRow('of-b', { state: 'queued', subscriberId: 'clinic-b' }),
     ]);
-    const claimed = await store.claim(['of-a', 'of-b'], 'lse_v', VERSIONS, ONE);
+    const claimed = await claim(['of-a', 'of-b'], 'lse_v', ONE);
     const versions = claimed.map(({ _id, attempts }) => [_id, attempts[0]?.subscriberVersion]);
     expect(Object.fromEntries(versions)).toEqual({ 'of-a': 7, 'of-b': 2 });
   });
 
   it('comes through when the lease before has run out, and makes its attempt unknown', async () => {
     await putDeliveries(database.db, [deliveryRow('lost', { state: 'queued' })]);
-    await store.claim(['lost'], 'lse_dead', VERSIONS, { ...ONE, leaseMs: 200 });
-    expect(await store.claim(['lost'], 'lse_early', VERSIONS, TWO)).toEqual([]);
+    await claim(['lost'], 'lse_dead', { ...ONE, leaseMs: 200 });
+    expect(await claim(['lost'], 'lse_early', TWO)).toEqual([]);
     const [taken] = await until('the lease to run out', async () => {
-      const claimed = await store.claim(['lost'], 'lse_heir', VERSIONS, TWO);
+      const claimed = await claim(['lost'], 'lse_heir', TWO);
       return claimed.length > 0 && claimed;
     });
     expect(taken).toMatchObject({
@@ -177,8 +179,76 @@ describe('a claim', () => {
     await putDeliveries(database.db, [
       deliveryRow('again', { state: 'queued', attemptCount: 1, failures: 1, attempts: [ended] }),
     ]);
-    const [claimed] = await store.claim(['again'], 'lse_2', VERSIONS, ONE);
+    const [claimed] = await claim(['again'], 'lse_2', ONE);
     expect(claimed).toMatchObject({ failures: 1, attempts: [ended, { number: 2, outcome: null }] });
+  });
+});
+
+describe('a claim that finds no attempt left', () => {
+  const ended = attempt(1, { outcome: 'rejected', reason: 'server_error', endedAt: new Date(0) });
+
+  it.each<[DeliveryState, number]>([
+    ['in_flight', -1_000],
+    ['queued', 60_000],
+    ['pending', -1_000],
+  ])('closes the row, %s with its last worker lost, and begins none', async (state, dueInMs) => {
+    const id = `exhausted-${state}`;
+    const lease = { id: 'lse_3', worker: 'worker-3', instance: 'instance-3' };
+    await putDeliveries(database.db, [
+      deliveryRow(id, {
+        ...{ state, dueAt: inMs(dueInMs), tried: true, failures: 2, attemptCount: 3 },
+        ...(state === 'in_flight' ? { lease } : {}),
+        attempts: [ended, attempt(2, { outcome: 'unknown', endedAt: new Date(0) }), attempt(3)],
+      }),
+      deliveryRow(`beside-${id}`, { state: 'queued' }),
+    ]);
+    const { held, exhausted } = await store.claim([id, `beside-${id}`], `lse_${id}`, TERMS, ONE);
+    expect(idsOf(held)).toEqual([`beside-${id}`]);
+    expect(exhausted).toEqual([await row(id)]);
+    const [closed] = exhausted;
+    expect(closed).toMatchObject({
+      state: 'dead',
+      reason: 'attempts_exhausted',
+      failures: 3,
+      attemptCount: 3,
+      attempts: [
+        { number: 1, outcome: 'rejected' },
+        { number: 2, outcome: 'unknown' },
+        {
+          number: 3,
+          outcome: 'unknown',
+          reason: 'worker_lost',
+          leaseEnd: 'expired',
+          endedAt: closed?.closedAt,
+        },
+      ],
+    });
+    expect(closed?.attempts).toHaveLength(3);
+    for (const field of ['dueAt', 'lease']) expect(closed).not.toHaveProperty(field);
+    expect(closed?.transitions.at(-1)).toEqual({
+      at: closed?.closedAt,
+      from: state,
+      to: 'dead',
+      cause: `claim:lse_${id}`,
+      reason: 'attempts_exhausted',
+    });
+  });
+
+  it('says so once, and not to whoever asks for the row again', async () => {
+    await putDeliveries(database.db, [deliveryRow('said', { state: 'queued', failures: 3 })]);
+    expect(idsOf((await store.claim(['said'], 'lse_1', TERMS, ONE)).exhausted)).toEqual(['said']);
+    expect(await store.claim(['said'], 'lse_2', TERMS, TWO)).toEqual({ held: [], exhausted: [] });
+  });
+
+  it('still keeps what the lost worker reports', async () => {
+    const attempts = [attempt(1, { leaseId: 'lse_lost' })];
+    await putDeliveries(database.db, [deliveryRow('heard', { state: 'queued', failures: 2, attempts })]);
+    await store.claim(['heard'], 'lse_next', TERMS, ONE);
+    const late = { outcome: 'accepted', reason: null, statusCode: 200, leftAt: null } as const;
+    const result = { deliveryId: 'heard', leaseId: 'lse_lost', ...late, endedAt: new Date() };
+    const ending = { counts: true, transition: 'deliver', closeReason: null } as const;
+    expect(await store.settle([{ ...result, ...ending }])).toEqual({ stale: 1 });
+    expect(await row('heard')).toMatchObject({ state: 'dead', attempts: [{ outcome: 'unknown', late }] });
   });
 });
 

@@ -2,7 +2,8 @@ import type { AnyBulkWriteOperation, Collection, Db, Document, Filter } from 'mo
 import type { Outcome } from '../domain/outcome.ts';
 import { type SettlingTransition, TRANSITIONS } from '../domain/transitions.ts';
 import type { DeliveryRow } from './deliveries.ts';
-import { LOST_ATTEMPTS_ENDED, literal, transition } from './delivery-transition.ts';
+import { either, LOST_ATTEMPTS_ENDED, literal, transition } from './delivery-transition.ts';
+import { hintOf } from './indexes.ts';
 
 /** A row that might be claimed. */
 export type Candidate = Pick<DeliveryRow, '_id' | 'shipmentId'>;
@@ -12,6 +13,21 @@ export interface Claimer {
   readonly worker: string;
   readonly instance: string;
   readonly leaseMs: number;
+}
+
+/** What a claim must know of a row's subscriber. */
+export interface ClaimTerms {
+  /** The version the caller is about to use, for the attempt. */
+  readonly version: number;
+  /** A row that has used up so many is closed in place of being claimed. */
+  readonly maxAttempts: number;
+}
+
+export interface Claimed {
+  /** The rows this call now holds the lease of; nothing else must be sent. */
+  readonly held: DeliveryRow[];
+  /** The rows this call closed because no attempt was left. */
+  readonly exhausted: DeliveryRow[];
 }
 
 /** How an attempt ended and what follows. */
@@ -57,20 +73,24 @@ export class LeaseStore {
 
   /**
    * Claims what can be claimed of `ids`, in two round trips however many there are. The claim writes the attempt,
-   * before anything is sent; an attempt that a lost worker left open becomes `unknown` and counts.
+   * before anything is sent; an attempt that a lost worker left open becomes `unknown` and counts. If it was the last one
+   * allowed, the row is closed and no attempt is written.
    *
-   * @param versions the version of each subscriber the caller is about to use, for the attempt.
-   * @returns the rows this call now holds the lease of; all others must not be sent.
+   * @param terms by subscriber; a row of any other is left alone.
    */
   async claim(
     ids: readonly string[],
     leaseId: string,
-    versions: ReadonlyMap<string, number>,
+    terms: ReadonlyMap<string, ClaimTerms>,
     { worker, instance, leaseMs }: Claimer,
-  ): Promise<DeliveryRow[]> {
-    if (ids.length === 0) return [];
+  ): Promise<Claimed> {
+    if (ids.length === 0) return { held: [], exhausted: [] };
     const lost = { $filter: { input: '$attempts', cond: { $eq: ['$$this.outcome', null] } } };
-    const subscriberIds = [...versions.keys()];
+    const failures = { $add: ['$failures', { $size: lost }] };
+    const subscriberIds = [...terms.keys()];
+    const ofSubscriber = (values: readonly number[]) => ({
+      $arrayElemAt: [literal(values), { $indexOfArray: [literal(subscriberIds), '$subscriberId'] }],
+    });
     const attempt = {
       number: { $add: ['$attemptCount', 1] },
       outcome: null,
@@ -84,31 +104,39 @@ export class LeaseStore {
       leaseEnd: null,
       leftAt: null,
       endedAt: null,
-      subscriberVersion: {
-        $arrayElemAt: [
-          literal([...versions.values()]),
-          { $indexOfArray: [literal(subscriberIds), '$subscriberId'] },
-        ],
-      },
+      subscriberVersion: ofSubscriber(Array.from(terms.values(), ({ version }) => version)),
       traceId: '$traceId',
       spanId: null,
     };
+    const claim = transition('claim', {
+      cause: `lease:${leaseId}`,
+      dueInMs: leaseMs,
+      set: {
+        lease: { id: literal(leaseId), worker: literal(worker), instance: literal(instance) },
+        failures,
+        tried: true,
+        attemptCount: { $add: ['$attemptCount', 1] },
+        attempts: { $concatArrays: [LOST_ATTEMPTS_ENDED, [attempt]] },
+      },
+    });
+    const cause = `claim:${leaseId}`;
+    const exhaust = transition('exhaust', {
+      cause,
+      reason: 'attempts_exhausted',
+      set: { lease: '$$REMOVE', failures },
+    });
+    const allowed = ofSubscriber(Array.from(terms.values(), ({ maxAttempts }) => maxAttempts));
     const { modifiedCount } = await this.#deliveries.updateMany(
       { _id: { $in: ids }, subscriberId: { $in: subscriberIds }, ...CLAIMABLE },
-      transition('claim', {
-        cause: `lease:${leaseId}`,
-        dueInMs: leaseMs,
-        set: {
-          lease: { id: literal(leaseId), worker: literal(worker), instance: literal(instance) },
-          failures: { $add: ['$failures', { $size: lost }] },
-          tried: true,
-          attemptCount: { $add: ['$attemptCount', 1] },
-          attempts: { $concatArrays: [LOST_ATTEMPTS_ENDED, [attempt]] },
-        },
-      }),
+      either({ $lt: [failures, allowed] }, claim, exhaust),
     );
-    if (modifiedCount === 0) return [];
-    return this.#deliveries.find({ _id: { $in: ids }, 'lease.id': leaseId }).toArray();
+    if (modifiedCount === 0) return { held: [], exhausted: [] };
+    const mine = { $or: [{ 'lease.id': leaseId }, { 'transitions.cause': cause }] };
+    const rows = await this.#deliveries.find({ _id: { $in: ids }, ...mine }).toArray();
+    return {
+      held: rows.filter(({ lease }) => lease?.id === leaseId),
+      exhausted: rows.filter(({ state }) => state === TRANSITIONS.exhaust.to),
+    };
   }
 
   /**
@@ -128,7 +156,7 @@ export class LeaseStore {
                 { state: 'pending', dueAt: { $gt: new Date(0), $lte: now } },
               ],
             },
-            { projection: { shipmentId: 1 }, hint: 'lane' },
+            { projection: { shipmentId: 1 }, hint: hintOf('deliveries', 'lane') },
           )
           .sort({ dueAt: 1 })
           .limit(limit)

@@ -3,13 +3,16 @@ import { type OwnDatabase, ownDatabase } from '../testing/database.ts';
 import { attempt, deliveryIn, deliveryRow, putDeliveries } from '../testing/rows.ts';
 import { DeliveryStore } from './deliveries.ts';
 import { LeaseStore } from './leases.ts';
+import { TurnStore } from './turns.ts';
 
 let database: OwnDatabase;
 let deliveries: DeliveryStore;
+let turns: TurnStore;
 
 beforeAll(async () => {
   database = await ownDatabase(inject('engines').MONGODB_URI);
   deliveries = new DeliveryStore(database.db);
+  turns = new TurnStore(database.db);
 });
 
 afterAll(() => database[Symbol.asyncDispose]());
@@ -22,7 +25,7 @@ async function putAbandoned(id: string): Promise<void> {
 }
 
 const CLOSINGS: readonly [state: string, close: (id: string) => Promise<unknown>][] = [
-  ['superseded', (id) => deliveries.supersede([{ id, byVersion: 2 }])],
+  ['superseded', (id) => turns.supersede([{ id, byVersion: 2 }])],
   ['cancelled', (id) => deliveries.cancelOf(`of-${id}`, 'operator:admin', 'subscriber_removed')],
 ];
 
@@ -43,7 +46,7 @@ describe('a row that is closed after its worker was lost', () => {
   it('keeps what the worker still reports as evidence', async () => {
     const id = 'abandoned-late';
     await putAbandoned(id);
-    await deliveries.supersede([{ id, byVersion: 2 }]);
+    await turns.supersede([{ id, byVersion: 2 }]);
     const late = { outcome: 'accepted', reason: null, statusCode: 200, leftAt: null } as const;
     const { stale } = await new LeaseStore(database.db).settle([
       {

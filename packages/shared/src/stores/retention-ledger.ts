@@ -9,6 +9,7 @@ import {
   recordHash,
   shipmentHash,
 } from '../domain/retention-ledger.ts';
+import { hintOf } from './indexes.ts';
 import { type Page, pageOf } from './page.ts';
 import type { RetentionRunRow } from './retention-runs.ts';
 import type { RetentionShardRow } from './retention-shards.ts';
@@ -57,7 +58,8 @@ export class RetentionLedgerStore {
     if (shipmentId !== undefined) clauses.push({ shipmentHash: shipmentHash(this.#key, shipmentId) });
     if (runId !== undefined) clauses.push({ _id: below(`${runId}/`) });
     if (cursor !== undefined) clauses.push({ _id: { $gt: cursor } });
-    const hint = recordId !== undefined ? 'operation' : shipmentId !== undefined ? 'shipment' : '_id_';
+    const index = recordId !== undefined ? 'operation' : shipmentId !== undefined ? 'shipment' : null;
+    const hint = index === null ? { _id: 1 as const } : hintOf('retention_ledger', index);
     const rows = await this.#ledger
       .find({ $and: clauses }, { hint })
       .sort({ _id: 1 })

@@ -1,4 +1,5 @@
 import type { Collection, Db, Filter } from 'mongodb';
+import { readCursor, writeCursor } from '../domain/cursor.ts';
 import {
   type ClosedState,
   type RetentionKind,
@@ -8,7 +9,7 @@ import {
 } from '../domain/retention.ts';
 import type { ChainClosing } from '../domain/retention-ledger.ts';
 import { insertMissing } from './duplicate-keys.ts';
-import { type Page, pageOf, readCursor, writeCursor } from './page.ts';
+import { type Page, pageOf } from './page.ts';
 import type { RetentionShardRow } from './retention-shards.ts';
 
 /** One firing of the retention tick for one policy version, or one try of an erasure. */

@@ -2,6 +2,7 @@ import type { Binary, ClientSession, Collection, Db, Document, Filter } from 'mo
 import type { ClosedState, RetentionKind, ShardRange } from '../domain/retention.ts';
 import type { DeadLetterRow } from './dead-letters.ts';
 import type { DeliveryRow } from './deliveries.ts';
+import { hintOf } from './indexes.ts';
 import type { StatusEventRow } from './status-events.ts';
 
 /** Which records a shard of a run covers, but for their age. */
@@ -115,10 +116,10 @@ export function candidatesFilter(
 }
 
 /** The index that serves `candidatesFilter`, oldest first; with a shipment, the one that finds its few records. */
-export function candidatesHint({ kind, shipmentId }: Selection): { hint?: string } {
-  const { index, shipmentIndex } = KINDS[kind];
-  const hint = shipmentId === null ? index : shipmentIndex;
-  return hint === null ? {} : { hint };
+export function candidatesHint({ kind, shipmentId }: Selection): { hint?: Record<string, 1 | -1> } {
+  const { collection, index, shipmentIndex } = KINDS[kind];
+  const name = shipmentId === null ? index : shipmentIndex;
+  return name === null ? {} : { hint: hintOf(collection, name) };
 }
 
 /** Where the records that hang on those of a kind are: they go in the same transaction. */
@@ -165,7 +166,11 @@ export async function neededRecords(
     const left = await deliveries
       .find(
         { shipmentId: { $in: [...new Set(events.map((event) => event.shipmentId))] } },
-        { projection: { _id: 0, shipmentId: 1, eventVersion: 1 }, hint: 'identity', session },
+        {
+          projection: { _id: 0, shipmentId: 1, eventVersion: 1 },
+          hint: hintOf('deliveries', 'identity'),
+          session,
+        },
       )
       .toArray();
     const versions = new Set(left.map(({ shipmentId, eventVersion }) => `${shipmentId}:${eventVersion}`));
@@ -180,7 +185,7 @@ export async function neededRecords(
     .map(({ row }) => row as DeliveryRow)
     .filter(({ subscriberId }) => orderedSubscribers.has(subscriberId));
   if (ordered.length === 0) return new Set();
-  // Index: `identity`.
+  // Index: `open_versions`.
   const owed = await deliveries
     .find(
       {
@@ -188,7 +193,11 @@ export async function neededRecords(
         subscriberId: { $in: [...new Set(ordered.map(({ subscriberId }) => subscriberId))] },
         dueAt: { $gt: EPOCH },
       },
-      { projection: { shipmentId: 1, subscriberId: 1 }, hint: 'identity', session },
+      {
+        projection: { shipmentId: 1, subscriberId: 1 },
+        hint: hintOf('deliveries', 'open_versions'),
+        session,
+      },
     )
     .toArray();
   const chains = new Set(owed.map(({ shipmentId, subscriberId }) => `${subscriberId}:${shipmentId}`));

@@ -1,7 +1,8 @@
 import type { Collection, Db, Filter } from 'mongodb';
+import { readCursor, writeCursor } from '../domain/cursor.ts';
 import type { Job } from '../domain/run.ts';
 import { insertMissing } from './duplicate-keys.ts';
-import { type Page, pageOf, readCursor, writeCursor } from './page.ts';
+import { type Page, pageOf } from './page.ts';
 
 /** One firing of a tick. */
 export interface RunRow {

@@ -1,4 +1,5 @@
 import type { Collection, Db } from 'mongodb';
+import type { DeadLetterReason } from '../contracts/dead-letter.ts';
 import { insertMissing } from './duplicate-keys.ts';
 
 /** Why a subscriber got no delivery of an event. */
@@ -28,12 +29,14 @@ export interface StatusEventRow {
   /** How many deliveries fan-out made, and who got none and why. */
   deliveries?: number;
   notSent?: NotSent[];
+  /** It was stored, and a later release does not take it any more: it is not published until it comes again. */
+  refused?: { at: Date; reason: DeadLetterReason; detail: string };
 }
 
 /** What was found under an event's (shipment, version) when it was to be stored. */
 export type Stored = 'inserted' | 'same_open' | 'same_done' | 'conflict';
 
-type Known = Pick<StatusEventRow, 'digest' | 'dueAt'>;
+type Known = Pick<StatusEventRow, 'digest' | 'dueAt' | 'refused'>;
 
 export const statusEventId = (shipmentId: string, eventVersion: number): string =>
   `${shipmentId}:${eventVersion}`;
@@ -71,13 +74,13 @@ export class StatusEventStore {
       const known = found.get(row._id);
       if (!known) throw new Error('an event was there and is gone: retention ran meanwhile');
       if (known.digest !== row.digest) return 'conflict';
-      return known.dueAt ? 'same_open' : 'same_done';
+      return known.dueAt || known.refused ? 'same_open' : 'same_done';
     });
   }
 
   async #find(ids: readonly string[]): Promise<Map<string, Known>> {
     const rows = await this.#events
-      .find({ _id: { $in: ids } }, { projection: { digest: 1, dueAt: 1 } })
+      .find({ _id: { $in: ids } }, { projection: { digest: 1, dueAt: 1, refused: 1 } })
       .toArray();
     return new Map(rows.map((row) => [row._id, row]));
   }
@@ -97,7 +100,7 @@ export class StatusEventStore {
       results.map(({ id, deliveries, notSent }) => ({
         updateOne: {
           filter: { _id: id },
-          update: { $set: { fannedOutAt: at, deliveries, notSent }, $unset: { dueAt: '' } },
+          update: { $set: { fannedOutAt: at, deliveries, notSent }, $unset: { dueAt: '', refused: '' } },
         },
       })),
       { ordered: false },
@@ -118,6 +121,24 @@ export class StatusEventStore {
     await this.#events.updateMany(
       { _id: { $in: ids }, dueAt: { $exists: true } },
       { $set: { dueAt: until } },
+    );
+  }
+
+  /** Takes events that cannot be published out of the line of those that are due. */
+  async refuse(refused: readonly { id: string; reason: DeadLetterReason; detail: string }[]): Promise<void> {
+    if (refused.length === 0) return;
+    await this.#events.bulkWrite(
+      refused.map(({ id, reason, detail }) => ({
+        updateOne: {
+          filter: { _id: id, dueAt: { $exists: true } },
+          update: [
+            {
+              $set: { refused: { at: '$$NOW', reason, detail: { $literal: detail } }, dueAt: '$$REMOVE' },
+            },
+          ],
+        },
+      })),
+      { ordered: false },
     );
   }
 

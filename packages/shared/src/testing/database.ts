@@ -1,6 +1,6 @@
 import { randomBytes } from 'node:crypto';
 import { connectDatabase, type Database } from '../stores/client.ts';
-import { ensureIndexes } from '../stores/indexes.ts';
+import { ensureIndexes } from '../stores/ensure-indexes.ts';
 
 /** A database of one test file's own, with all indexes; gone when it is disposed of. */
 export interface OwnDatabase extends AsyncDisposable, Pick<Database, 'db'> {

@@ -46,7 +46,7 @@ export interface ReceiverOptions {
   readonly port?: number;
 }
 
-const DEFAULT_DEADLINE_MS = 10_000;
+const DEFAULT_DEADLINE_MS = 45_000;
 
 function answerOf(script: Script, request: ReceivedRequest): Answer | Promise<Answer> {
   if (typeof script === 'function') return script(request);

@@ -25,7 +25,8 @@ export function deliveryRow(id: string, fields: Partial<DeliveryRow> = {}): Deli
     transitions: [{ at: createdAt, from: null, to: 'pending', cause: 'run:fan-out/0@0', reason: null }],
     traceId: null,
     previousVersion: null,
-    chain: 1,
+    // Versions of one shipment stand in their own order.
+    chain: fields.eventVersion ?? 1,
     createdAt,
     ...fields,
   };
@@ -54,8 +55,13 @@ export function attempt(number: number, fields: Partial<Attempt> = {}): Attempt 
 }
 
 /** A closed row has no `dueAt`. */
-export function closedRow(id: string, state: 'delivered' | 'dead' | 'superseded' | 'cancelled'): DeliveryRow {
-  const { dueAt: _, ...row } = deliveryRow(id, { state, closedAt: new Date('2026-02-03T04:06:00Z') });
+export function closedRow(
+  id: string,
+  state: 'delivered' | 'dead' | 'superseded' | 'cancelled',
+  fields: Partial<DeliveryRow> = {},
+): DeliveryRow {
+  const closedAt = new Date('2026-02-03T04:06:00Z');
+  const { dueAt: _, ...row } = deliveryRow(id, { state, closedAt, ...fields });
   return row;
 }
 

@@ -32,9 +32,9 @@ export interface AttemptResult {
 export async function attemptDelivery(input: AttemptInput): Promise<AttemptResult> {
   const { row, subscriber, body, sender, clock, signal } = input;
   const { url, delivery: policy } = subscriber;
-  const refusal = refuse(row, policy.maxAttempts, body);
-  if (refusal !== null || body === null) {
-    return notSent(row, { reason: refusal, transition: 'bury', closeReason: refusal }, clock.now());
+  if (body === null) {
+    const reason = 'event_missing';
+    return notSent(row, { reason, transition: 'bury', closeReason: reason }, clock.now());
   }
   const { observation, leftAt, endedAt } = await sender.send(
     {
@@ -91,10 +91,4 @@ function notSent(
 
 function leaseOf(row: DeliveryRow): Pick<Settlement, 'deliveryId' | 'leaseId'> {
   return { deliveryId: row._id, leaseId: row.lease?.id ?? '' };
-}
-
-/** Why a claimed delivery must not be sent, or null. Lost workers use up attempts without settling any. */
-function refuse(row: DeliveryRow, maxAttempts: number, body: string | null): string | null {
-  if (body === null) return 'event_missing';
-  return row.failures >= maxAttempts ? 'attempts_exhausted' : null;
 }

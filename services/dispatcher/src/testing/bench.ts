@@ -9,6 +9,7 @@ import { LaneStore } from '@waybill/shared/stores/lanes';
 import { LeaseStore } from '@waybill/shared/stores/leases';
 import { StatusEventStore } from '@waybill/shared/stores/status-events';
 import { type SubscriberRow, SubscriberStore } from '@waybill/shared/stores/subscribers';
+import { TurnStore } from '@waybill/shared/stores/turns';
 import { createLogger } from '@waybill/shared/telemetry/logger';
 import { type OwnDatabase, ownDatabase } from '@waybill/shared/testing/database';
 import type { Receiver } from '@waybill/shared/testing/receiver';
@@ -76,6 +77,7 @@ export class Bench implements AsyncDisposable {
     const dispatch = new Dispatch({
       leases,
       deliveries: new DeliveryStore(database.db),
+      turns: new TurnStore(database.db),
       events,
       subscribers,
       lanes: new Lanes({ store: new LaneStore(database.db), subscribers, clock, instance, logger: SILENT }),

@@ -18,10 +18,19 @@ beforeAll(async () => {
 afterAll(() => bench[Symbol.asyncDispose]());
 
 function fanOut(events: readonly StatusEvent[]) {
-  const { events: store, subscribers, deliveries, namingKey } = bench;
+  const { events: store, subscribers, deliveries, chains, namingKey } = bench;
   const { producer, clock } = bench.connections;
   const { deletedEvents } = bench.retention();
-  const parts = { subscribers, deliveries, deletedEvents, producer, clock, namingKey, visibilityMs: 30_000 };
+  const parts = {
+    subscribers,
+    deliveries,
+    chains,
+    deletedEvents,
+    producer,
+    clock,
+    namingKey,
+    visibilityMs: 30_000,
+  };
   const messages = events.map((value, index) => ({ value, offset: String(index), traceId: null }));
   return onStatusEvents({ events: store, ...parts })({
     topic: 'shipment.status-events',

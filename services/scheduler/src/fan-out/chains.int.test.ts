@@ -1,4 +1,5 @@
 import { subscriberInput } from '@waybill/shared/contracts/subscriber';
+import { ChainStore } from '@waybill/shared/stores/chains';
 import type { DeliveryRow } from '@waybill/shared/stores/deliveries';
 import { afterAll, beforeAll, beforeEach, describe, expect, inject, it } from 'vitest';
 import { type Bench, openBench, statusEvent } from '../testing/bench.ts';
@@ -25,11 +26,20 @@ const subscribe = (id: string, delivery: object = {}) =>
   bench.subscribers.put(id, subscriberInput.parse({ url: 'https://x.example/', delivery }), 'root');
 
 /** A handler of one process takes a batch of a partition. */
-function fanOut(events: readonly Event[], partition = 0) {
+function fanOut(events: readonly Event[], partition = 0, chains = bench.chains) {
   const { events: store, subscribers, deliveries, namingKey } = bench;
   const { producer, clock } = bench.connections;
   const { deletedEvents } = bench.retention();
-  const parts = { subscribers, deliveries, deletedEvents, producer, clock, namingKey, visibilityMs: 30_000 };
+  const parts = {
+    subscribers,
+    deliveries,
+    chains,
+    deletedEvents,
+    producer,
+    clock,
+    namingKey,
+    visibilityMs: 30_000,
+  };
   const messages = events.map((value, index) => ({ value, offset: String(index), traceId: null }));
   const topic = 'shipment.status-events';
   return onStatusEvents({ events: store, ...parts })({ topic, partition, firstOffset: '0', messages });
@@ -77,6 +87,40 @@ describe('the versions of a shipment', () => {
     }
     const all = oneTo(batch.length);
     expect([await sequencesOf('numbered'), await sequencesOf('also-numbered')]).toEqual([all, all]);
+  });
+
+  it('are one chain for each subscriber when handlers of different partitions make them at once', async () => {
+    for (let round = 0; round < 10; round++) {
+      const events = versions(1, 2, 3, 4, 5, 6, 7, 8);
+      // As a foreign producer partitions them: some alone, some together, one twice.
+      const batches = [[0], [1, 2, 3], [4], [5, 6], [7], [2]].map((indexes) =>
+        indexes.flatMap((index) => events[index] ?? []),
+      );
+      await Promise.all(batches.map((batch, partition) => fanOut(batch, partition)));
+      for (const subscriberId of ['plain', 'numbered', 'also-numbered']) {
+        const rows = await rowsOf(events, subscriberId);
+        expect(rows.map(({ chain }) => chain)).toEqual(oneTo(8));
+        const made = rows.map(({ eventVersion }) => eventVersion);
+        expect(rows.map(({ previousVersion }) => previousVersion)).toEqual([null, ...made.slice(0, -1)]);
+        const numbers = rows.flatMap(({ sequence }) => sequence ?? []);
+        expect(numbers).toEqual(numbers.toSorted((a, b) => a - b));
+      }
+    }
+    const all = oneTo(80);
+    expect([await sequencesOf('numbered'), await sequencesOf('also-numbered')]).toEqual([all, all]);
+  });
+
+  it('leave the batch to come again when others take their places again and again', async () => {
+    class Overtaken extends ChainStore {
+      override append = () => Promise.resolve(false);
+    }
+    const events = versions(1);
+    const overtaken = fanOut(events, 0, new Overtaken(bench.database.db));
+    await expect(overtaken).rejects.toThrow('other handlers took the places');
+    const [stored] = await bench.events.ofShipment(events[0]?.shipmentId ?? '', 1);
+    expect(stored).toHaveProperty('dueAt');
+    await fanOut(events);
+    expect(linksOf(await rowsOf(events, 'plain'))).toEqual([[1, 1, null]]);
   });
 
   it('are numbered in the order of the chain, across batches', async () => {

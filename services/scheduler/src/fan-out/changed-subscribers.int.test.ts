@@ -16,17 +16,11 @@ const subscribe = (id: string, fields: object = {}) =>
   bench.subscribers.put(id, subscriberInput.parse({ url: 'https://x.example/', ...fields }), 'root');
 
 function fanOut(event: ReturnType<typeof statusEvent>) {
-  const { events, subscribers, deliveries, namingKey } = bench;
+  const { events, subscribers, deliveries, chains, namingKey } = bench;
   const { producer, clock } = bench.connections;
   const { deletedEvents } = bench.retention();
   const parts = {
-    events,
-    subscribers,
-    deliveries,
-    deletedEvents,
-    producer,
-    clock,
-    namingKey,
+    ...{ events, subscribers, deliveries, chains, deletedEvents, producer, clock, namingKey },
     visibilityMs: 30_000,
   };
   const messages = [{ value: event, offset: '7', traceId: null }];

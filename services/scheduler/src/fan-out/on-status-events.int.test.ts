@@ -51,10 +51,19 @@ function batch(events: readonly Event[], firstOffset = '7'): ReceivedBatch<'stat
 }
 
 function fanOut(events: readonly Event[], producer = bench.connections.producer) {
-  const { events: store, subscribers, deliveries, namingKey } = bench;
+  const { events: store, subscribers, deliveries, chains, namingKey } = bench;
   const { clock } = bench.connections;
   const { deletedEvents } = bench.retention();
-  const parts = { subscribers, deliveries, deletedEvents, producer, clock, namingKey, visibilityMs: 30_000 };
+  const parts = {
+    subscribers,
+    deliveries,
+    chains,
+    deletedEvents,
+    producer,
+    clock,
+    namingKey,
+    visibilityMs: 30_000,
+  };
   return onStatusEvents({ events: store, ...parts })(batch(events));
 }
 

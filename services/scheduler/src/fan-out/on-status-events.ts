@@ -1,43 +1,31 @@
-import { MAX_EVENT_BYTES, type StatusEvent } from '@waybill/shared/contracts/status-event';
-import { matches } from '@waybill/shared/domain/filter';
-import { deliveryKey } from '@waybill/shared/domain/idempotency';
+import { MAX_EVENT_BYTES } from '@waybill/shared/contracts/status-event';
 import type { BatchHandler, Refusal } from '@waybill/shared/kafka/consumer-loop';
 import type { Producer } from '@waybill/shared/kafka/producer';
+import type { ChainStore } from '@waybill/shared/stores/chains';
 import type { DatabaseClock } from '@waybill/shared/stores/database-clock';
-import {
-  type ChainEnd,
-  chainOf,
-  type DeliveryStore,
-  type NewDelivery,
-} from '@waybill/shared/stores/deliveries';
-import {
-  type NotSent,
-  type StatusEventRow,
-  type StatusEventStore,
-  statusEventId,
-} from '@waybill/shared/stores/status-events';
+import type { DeliveryStore } from '@waybill/shared/stores/deliveries';
+import type { StatusEventStore } from '@waybill/shared/stores/status-events';
 import type { SubscriberRow, SubscriberStore } from '@waybill/shared/stores/subscribers';
 import { eventsAfterRetention } from '@waybill/shared/telemetry/metrics';
 import type { DeletedEvents } from '../events/deleted-events.ts';
 import { eventRow } from '../events/event-row.ts';
 import { commandFor } from '../ticks/command.ts';
+import { type OpenEvent, planFanOut } from './plan.ts';
+
+/** How often a batch looks for places in its chains while others take them, before it is left to come again. */
+const MAX_OVERTAKEN = 20;
 
 interface FanOutDeps {
   readonly events: StatusEventStore;
   readonly subscribers: SubscriberStore;
   readonly deliveries: DeliveryStore;
+  readonly chains: ChainStore;
   readonly deletedEvents: DeletedEvents;
   readonly producer: Producer;
   readonly clock: DatabaseClock;
   readonly namingKey: Buffer;
   /** How long a command may take to have effect before the tick sends another, in milliseconds. */
   readonly visibilityMs: number;
-}
-
-interface OpenEvent {
-  readonly event: StatusEvent;
-  readonly row: StatusEventRow;
-  readonly traceId: string | null;
 }
 
 /**
@@ -74,35 +62,16 @@ export function onStatusEvents(deps: FanOutDeps): BatchHandler<'statusEvents'> {
     if (open.size === 0) return refusals;
 
     // After the events were stored: one that retention deletes at this moment is in the ledger by now.
-    const [everybody, deleted] = await Promise.all([
-      subscribers.all(),
-      deletedEvents.among(
-        [...open.values()].map(({ row }) => row),
-        now,
-      ),
-    ]);
+    const openRows = [...open.values()].map(({ row }) => row);
+    const [everybody, deleted] = await Promise.all([subscribers.all(), deletedEvents.among(openRows, now)]);
     await events.withdraw([...deleted]);
     eventsAfterRetention.inc(deleted.size);
     for (const id of deleted) open.delete(id);
     if (open.size === 0) return refusals;
 
     const runId = `fan-out/${partition}@${firstOffset}`;
-    const shipmentIds = new Set([...open.values()].map(({ event }) => event.shipmentId));
-    const ends = await deliveries.chainEnds([...shipmentIds]);
-    const made = subscribersWithRows(ends.values());
-    const plans = [...open.values()].map((item) =>
-      plan(item, everybody, made.get(item.row._id) ?? [], ends, namingKey, runId),
-    );
-    const rows = plans.flatMap((planned) => planned.rows);
-    const numbered = new Set(everybody.filter(({ delivery }) => delivery.sequence).map((row) => row._id));
-    await deliveries.insertMissing(
-      rows.filter((row) => !numbered.has(row.subscriberId)),
-      now,
-    );
-    await deliveries.insertNumbered(
-      rows.filter((row) => numbered.has(row.subscriberId)),
-      now,
-    );
+    const plans = await makeRows(deps, everybody, [...open.values()], runId, now);
+    const rows = plans.flatMap((plan) => plan.deliveries);
     await producer.send(
       'deliveryCommands',
       rows.map((row) => commandFor(row, runId)),
@@ -114,56 +83,29 @@ export function onStatusEvents(deps: FanOutDeps): BatchHandler<'statusEvents'> {
     );
     await events.markFannedOut(
       clock.now(),
-      plans.map(({ id, rows: { length }, notSent }) => ({ id, deliveries: length, notSent })),
+      plans.map((plan) => ({ id: plan.id, deliveries: plan.deliveries.length, notSent: plan.notSent })),
     );
     return refusals;
   };
 }
 
-/** By event, who has a row of it already. */
-function subscribersWithRows(ends: Iterable<ChainEnd>): Map<string, string[]> {
-  const found = new Map<string, string[]>();
-  for (const { shipmentId, subscriberId, versions } of ends) {
-    for (const version of versions) {
-      const id = statusEventId(shipmentId, version);
-      found.set(id, [...(found.get(id) ?? []), subscriberId]);
-    }
-  }
-  return found;
-}
-
 /**
- * Who gets the event and who does not. Whoever has a row of it by an earlier try keeps it, whatever was changed about the
- * subscriber meanwhile. Moves the ends of the chains on: the next event of the batch follows this one.
+ * Makes the rows that are missing. Whoever is overtaken in a chain, by another partition of a foreign producer or by an
+ * owner that went on after it had lost the partition, plans again from where the chain ends now.
  */
-function plan(
-  { event, row, traceId }: OpenEvent,
+async function makeRows(
+  { chains, namingKey }: FanOutDeps,
   everybody: readonly SubscriberRow[],
-  made: readonly string[],
-  ends: Map<string, ChainEnd>,
-  namingKey: Buffer,
+  open: readonly OpenEvent[],
   runId: string,
-): { id: string; rows: NewDelivery[]; notSent: NotSent[] } {
-  const wanted = new Set(made);
-  const notSent: NotSent[] = [];
-  const { shipmentId, eventVersion, status } = event;
-  for (const { _id: subscriberId, filter, enabled } of everybody) {
-    const reason = !enabled ? 'disabled' : matches(filter, event) ? null : 'filtered';
-    if (reason === null) wanted.add(subscriberId);
-    else if (!wanted.has(subscriberId)) notSent.push({ subscriberId, reason });
+  now: Date,
+): Promise<ReturnType<typeof planFanOut>> {
+  const numbered = new Set(everybody.filter(({ delivery }) => delivery.sequence).map((row) => row._id));
+  const shipmentIds = [...new Set(open.map(({ event }) => event.shipmentId))];
+  for (let overtaken = 0; overtaken < MAX_OVERTAKEN; overtaken++) {
+    const plans = planFanOut(open, everybody, await chains.ends(shipmentIds), namingKey, runId);
+    const missing = plans.flatMap((plan) => plan.missing);
+    if (await chains.append(missing, numbered, now)) return plans;
   }
-  const rows = [...wanted].map((subscriberId): NewDelivery => {
-    const identity = { shipmentId, subscriberId, eventVersion };
-    const chain = chainOf(shipmentId, subscriberId);
-    const end = ends.get(chain);
-    const link = { previousVersion: end?.eventVersion ?? null, chain: (end?.chain ?? 0) + 1 };
-    // A batch that comes again finds its rows made; they stay where they are in the chain.
-    const versions = end?.versions ?? [];
-    if (!versions.includes(eventVersion)) {
-      const next = { chain: link.chain, eventVersion, versions: [...versions, eventVersion] };
-      ends.set(chain, { shipmentId, subscriberId, ...next });
-    }
-    return { _id: deliveryKey(namingKey, identity), ...identity, ...link, status, runId, traceId };
-  });
-  return { id: row._id, rows, notSent };
+  throw new Error(`other handlers took the places of this batch's deliveries ${MAX_OVERTAKEN} times`);
 }

@@ -2,19 +2,20 @@ import type { ApiKey } from '@waybill/shared/config/environment';
 import type { EgressPolicy } from '@waybill/shared/domain/egress-policy';
 import type { Job } from '@waybill/shared/domain/run';
 import { type Check, healthRoutes } from '@waybill/shared/runtime/health';
+import { closeMethods, notFound, problemHandler } from '@waybill/shared/runtime/http-problems';
 import type { DeadLetterStore } from '@waybill/shared/stores/dead-letters';
 import type { DeliveryStore } from '@waybill/shared/stores/deliveries';
 import type { LaneStore } from '@waybill/shared/stores/lanes';
 import type { RunStore } from '@waybill/shared/stores/runs';
 import type { SubscriberStore } from '@waybill/shared/stores/subscribers';
 import type { Logger } from '@waybill/shared/telemetry/logger';
-import type { Express } from 'express';
+import type { Express, Router } from 'express';
 import type { IngestDeps } from '../events/ingest.ts';
 import { authentication } from './authentication.ts';
 import { deadLetterRoutes } from './dead-letters.ts';
 import { deliveryRoutes } from './deliveries.ts';
 import { deliveryView } from './delivery-view.ts';
-import { notFound, problemHandler } from './problems.ts';
+import { engineProblem } from './problems.ts';
 import { type RetentionRoutesDeps, retentionRoutes } from './retention.ts';
 import { runRoutes } from './runs.ts';
 import { shipmentRoutes } from './shipments.ts';
@@ -42,18 +43,19 @@ export function createApi(deps: ApiDeps): Express {
   const allow = authentication(deps.apiKeys);
   const app = healthRoutes(deps.checks);
   app.set('query parser', 'simple');
-  app.use('/v1/status-events', statusEventRoutes(allow, deps));
-  app.use('/v1/subscribers', subscriberRoutes(allow, deps));
-  app.use('/v1/deliveries', deliveryRoutes(allow, deps.deliveries, deliveryView(deps.jaegerUrl)));
-  app.use('/v1/shipments', shipmentRoutes(allow, deps.events, deps.deliveries));
-  app.use('/v1/dead-letters', deadLetterRoutes(allow, deps));
-  app.use('/v1/retention', retentionRoutes(allow, deps.retention));
-  app.use('/v1/runs', runRoutes(allow, deps.runs));
-  app.use(
+  const serve = (path: string, router: Router) => app.use(path, closeMethods(router));
+  serve('/v1/status-events', statusEventRoutes(allow, deps));
+  serve('/v1/subscribers', subscriberRoutes(allow, deps));
+  serve('/v1/deliveries', deliveryRoutes(allow, deps.deliveries, deliveryView(deps.jaegerUrl)));
+  serve('/v1/shipments', shipmentRoutes(allow, deps.events, deps.deliveries));
+  serve('/v1/dead-letters', deadLetterRoutes(allow, deps));
+  serve('/v1/retention', retentionRoutes(allow, deps.retention));
+  serve('/v1/runs', runRoutes(allow, deps.runs));
+  serve(
     '/v1/ticks',
     tickRoutes(allow, deps.ticks, () => deps.clock.now()),
   );
   app.use(notFound);
-  app.use(problemHandler(deps.logger));
+  app.use(problemHandler(deps.logger, engineProblem));
   return app;
 }

@@ -76,6 +76,33 @@ describe('without a key', () => {
     expect(body).toEqual({ status: 'ready', checks: { kafka: 'ok', mongodb: 'ok', registry: 'ok' } });
   });
 
+  it.each([
+    ['PATCH', '/v1/subscribers/clinic', 'GET, PUT, DELETE, HEAD, OPTIONS'],
+    ['DELETE', '/v1/status-events', 'POST, OPTIONS'],
+    ['POST', '/v1/deliveries/any', 'GET, HEAD, OPTIONS'],
+    ['GET', '/v1/deliveries/any/replay', 'POST, OPTIONS'],
+    ['PUT', '/v1/ticks/dispatch', 'POST, OPTIONS'],
+    ['POST', '/healthz', 'GET, HEAD, OPTIONS'],
+  ])('%s %s is refused, and the methods there are are named', async (method, path, allow) => {
+    const refused = await call(method, path, undefined, { key: null });
+    expect([refused.status, refused.body.code]).toEqual([405, 'method_not_allowed']);
+    expect(refused.headers.get('content-type')).toContain('application/problem+json');
+    const asked = await call('OPTIONS', path, undefined, { key: null });
+    expect([asked.status, asked.body]).toEqual([204, { text: '' }]);
+    for (const { headers } of [refused, asked]) expect(headers.get('allow')).toBe(allow);
+  });
+
+  it('HEAD is GET without the content', async () => {
+    const health = await call('HEAD', '/healthz', undefined, { key: null });
+    expect([health.status, health.body]).toEqual([200, { text: '' }]);
+    expect((await call('HEAD', '/v1/subscribers', undefined, { key: null })).status).toBe(401);
+    const listed = await call('HEAD', '/v1/subscribers');
+    expect([listed.status, listed.headers.get('content-length')]).toEqual([
+      200,
+      expect.stringMatching(/^\d+$/),
+    ]);
+  });
+
   it('what is not served is not found, and tells so as a problem', async () => {
     const { status, body, headers } = await call('GET', '/v2/anything', undefined, { key: null });
     expect([status, body.code]).toEqual([404, 'not_found']);

@@ -1,4 +1,5 @@
 import { ProblemError } from '@waybill/shared/domain/errors';
+import { parse } from 'content-type';
 import express, { type Request, type RequestHandler } from 'express';
 import type { z } from 'zod';
 import { faultsOf } from './faults.ts';
@@ -20,9 +21,18 @@ export function jsonBody(request: Request): unknown {
   }
 }
 
-/** The media type without parameters, lower case. */
+/**
+ * The media type without parameters, lower case.
+ *
+ * @throws ProblemError 415 for a character set other than UTF-8, which every body is read as.
+ */
 export function mediaType(request: Request): string {
-  return (request.get('content-type') ?? '').split(';', 1)[0]?.trim().toLowerCase() ?? '';
+  const { type, parameters } = parse(request.get('content-type') ?? '');
+  const { charset } = parameters;
+  if (charset !== undefined && !/^utf-?8$/i.test(charset)) {
+    throw new ProblemError('unsupported_media_type', `the character set ${charset} is not read: send UTF-8`);
+  }
+  return type;
 }
 
 /** @throws ProblemError 415 unless the body says it is JSON. */

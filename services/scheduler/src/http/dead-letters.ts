@@ -1,9 +1,10 @@
 import { deadLettersQuery, reprocessQuery } from '@waybill/shared/contracts/http-api';
+import { writeCursor } from '@waybill/shared/domain/cursor';
 import { ProblemError } from '@waybill/shared/domain/errors';
 import type { Producer } from '@waybill/shared/kafka/producer';
 import { type DeadLetterRow, type DeadLetterStore, toBuffer } from '@waybill/shared/stores/dead-letters';
 import type { DeliveryRow, DeliveryStore } from '@waybill/shared/stores/deliveries';
-import { pageOf, writeCursor } from '@waybill/shared/stores/page';
+import { pageOf } from '@waybill/shared/stores/page';
 import { Router } from 'express';
 import type { authentication } from './authentication.ts';
 import { callerOf } from './authentication.ts';
@@ -45,7 +46,8 @@ export function deadLetterRoutes(
     if (!letter?.place) {
       const present = await deadLetters.get(id);
       if (!present) throw new ProblemError('not_found', `there is no message ${id} put aside`);
-      if (!present.place) throw new ProblemError('not_reprocessable', `${id} came over HTTP: post it again`);
+      if (!present.place)
+        throw new ProblemError('not_reprocessable', `${id} is no Kafka message: post the event again`);
       throw new ProblemError('already_done', `message ${id} was sent again already`);
     }
     try {

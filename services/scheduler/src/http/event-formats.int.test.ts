@@ -46,6 +46,18 @@ describe('the body of a post', () => {
     expect([status, body.code]).toEqual([400, 'invalid_json']);
   });
 
+  it.each(['latin1', 'utf-16', '"iso-8859-1"', ''])(
+    'is not read as UTF-8 when it says %j',
+    async (charset) => {
+      const type = `application/json; charset=${charset}`;
+      const { status, body } = await call('POST', EVENTS, statusEvent(), { type });
+      expect([status, body.code]).toEqual([415, 'unsupported_media_type']);
+      expect(body.detail).toContain('UTF-8');
+      const subscriber = await call('PUT', '/v1/subscribers/latin', {}, { type });
+      expect(subscriber.status).toBe(415);
+    },
+  );
+
   it('may name its character set, and may be packed', async () => {
     const type = 'Application/JSON; charset=utf-8';
     expect((await call('POST', EVENTS, statusEvent(), { type })).status).toBe(202);
@@ -151,6 +163,21 @@ describe('CloudEvents', () => {
     const { status, body } = await call('POST', EVENTS, batch, { type: BATCH });
     expect([status, body.results.length]).toEqual([202, 2]);
     for (const { subject } of batch) expect(await withKey(published, subject)).toHaveLength(1);
+  });
+
+  it.each([
+    ['one as a batch', BATCH, cloudEvent({}), ONE],
+    ['a batch as one', ONE, [cloudEvent({})], BATCH],
+  ])('are not taken when %s was sent', async (_, type, posted, meant) => {
+    const { status, body } = await call('POST', EVENTS, posted, { type });
+    expect([status, pathsOf(body)]).toEqual([422, ['$']]);
+    expect(body.faults[0]?.message).toContain(`send ${meant}`);
+  });
+
+  it('are not taken with their fields as headers', async () => {
+    const headers = { 'ce-specversion': '1.0', 'ce-id': 'ce-1', 'ce-type': 'shipment.delivered' };
+    const { status, body } = await call('POST', EVENTS, statusEvent(), { headers });
+    expect([status, body.detail]).toEqual([415, expect.stringContaining('binary mode')]);
   });
 
   it('are the same event as the plain one with their content', async () => {

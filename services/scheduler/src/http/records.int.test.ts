@@ -95,6 +95,17 @@ describe('deliveries', () => {
     },
   );
 
+  it('are told all faults of a query, each with its path', async () => {
+    const { body } = await call('GET', '/v1/deliveries?cursor=x&state=open&limit=0');
+    expect(body.faults.map(({ path }) => path).sort()).toEqual([
+      'query.cursor',
+      'query.limit',
+      'query.state',
+    ]);
+    const { faults } = (await call('GET', '/v1/subscribers?cursor=no.id&limit=0')).body;
+    expect(faults.map(({ path }) => path).sort()).toEqual(['query.cursor', 'query.limit']);
+  });
+
   it('are replayed together by a filter, after a look at how many', async () => {
     const rows = [closedRow('m1', 'dead'), closedRow('m2', 'dead'), closedRow('m3', 'superseded')];
     await putDeliveries(

@@ -1,6 +1,7 @@
-import { listQuery } from '@waybill/shared/contracts/http-api';
 import {
   holdInput,
+  holdsQuery,
+  policiesQuery,
   policyInput,
   retentionRunsQuery,
   sweepingInput,
@@ -32,7 +33,7 @@ export function retentionRoutes(allow: ReturnType<typeof authentication>, deps: 
   const router = Router();
 
   router.get('/policies', allow('operator'), async (request, response) => {
-    const { cursor, limit } = readQuery(listQuery, request);
+    const { cursor, limit } = readQuery(policiesQuery, request);
     const { items, nextCursor } = await policies.list(cursor, limit);
     response.json({ items: items.map(policyView), nextCursor });
   });
@@ -58,7 +59,7 @@ export function retentionRoutes(allow: ReturnType<typeof authentication>, deps: 
   });
 
   router.get('/holds', allow('operator'), async (request, response) => {
-    const { cursor, limit } = readQuery(listQuery, request);
+    const { cursor, limit } = readQuery(holdsQuery, request);
     const { items, nextCursor } = await holds.list(cursor, limit);
     response.json({ items: items.map(holdView), nextCursor });
   });

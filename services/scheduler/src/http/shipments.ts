@@ -42,6 +42,7 @@ export function shipmentRoutes(
           outcome: row.attempts.at(-1)?.outcome ?? null,
         })),
         notSent: event.notSent ?? [],
+        refused: event.refused ?? null,
       })),
     });
   });

@@ -8,12 +8,12 @@ import {
 import type { IngestResult } from '@waybill/shared/contracts/http-api';
 import { MAX_EVENT_BYTES, MAX_EVENTS_PER_REQUEST } from '@waybill/shared/contracts/status-event';
 import { type Problem, ProblemError, problem } from '@waybill/shared/domain/errors';
+import { sendProblem } from '@waybill/shared/runtime/http-problems';
 import { type Request, Router } from 'express';
 import { z } from 'zod';
 import { type Entry, type EntryFormat, type IngestDeps, ingest } from '../events/ingest.ts';
 import type { authentication } from './authentication.ts';
 import { jsonBody, mediaType, rawBody } from './body.ts';
-import { sendProblem } from './problems.ts';
 
 /** Room for as many events as a request may hold, each as large as it may be. */
 const MAX_BODY_BYTES = MAX_EVENTS_PER_REQUEST * MAX_EVENT_BYTES;
@@ -28,8 +28,10 @@ const CLOUDEVENT: EntryFormat = {
 export function statusEventRoutes(allow: ReturnType<typeof authentication>, deps: IngestDeps): Router {
   const router = Router();
   router.post('/', allow('ingest'), rawBody(MAX_BODY_BYTES), async (request, response) => {
-    const format = formatOf(request);
-    const results = await ingest(entriesOf(jsonBody(request)), format, deps);
+    const type = mediaType(request);
+    const format = formatOf(type);
+    refuseBinaryMode(request);
+    const results = await ingest(entriesOf(jsonBody(request), type), format, deps);
     const failure = failureOf(results);
     if (failure) sendProblem(response, failure, { results });
     else response.status(202).json({ results });
@@ -37,8 +39,8 @@ export function statusEventRoutes(allow: ReturnType<typeof authentication>, deps
   return router;
 }
 
-function formatOf(request: Request): EntryFormat {
-  switch (mediaType(request)) {
+function formatOf(type: string): EntryFormat {
+  switch (type) {
     case 'application/json':
       return PLAIN;
     case CLOUDEVENT_MEDIA_TYPE:
@@ -52,8 +54,22 @@ function formatOf(request: Request): EntryFormat {
   }
 }
 
-function entriesOf(body: unknown): Entry[] {
-  if (!Array.isArray(body)) return [{ raw: body, path: '$' }];
+/** A CloudEvent whose fields are headers would be read as a plain event, and its id and time be lost. */
+function refuseBinaryMode(request: Request): void {
+  if (request.get('ce-specversion') === undefined) return;
+  const detail = `CloudEvents in binary mode (ce-… headers) are not taken: send ${CLOUDEVENT_MEDIA_TYPE}`;
+  throw new ProblemError('unsupported_media_type', detail);
+}
+
+function entriesOf(body: unknown, type: string): Entry[] {
+  const isList = Array.isArray(body);
+  if ((type === CLOUDEVENT_MEDIA_TYPE && isList) || (type === CLOUDEVENT_BATCH_MEDIA_TYPE && !isList)) {
+    const message = isList
+      ? `is a list, and ${type} is one event: send ${CLOUDEVENT_BATCH_MEDIA_TYPE}`
+      : `is no list, and ${type} is one: send ${CLOUDEVENT_MEDIA_TYPE}`;
+    throw new ProblemError('invalid', undefined, [{ path: '$', message }]);
+  }
+  if (!isList) return [{ raw: body, path: '$' }];
   if (body.length === 0 || body.length > MAX_EVENTS_PER_REQUEST) {
     const message = `must hold 1 to ${MAX_EVENTS_PER_REQUEST} events and holds ${body.length}`;
     throw new ProblemError('invalid', undefined, [{ path: '$', message }]);

@@ -49,6 +49,7 @@ export function subscriberRoutes(
       throw new ProblemError('invalid', `subscriber ${id} was not changed`, faults);
     }
     const row = await subscribers.put(id, parsed.data, callerOf(response));
+    if (row.version > 1) await deliveries.wakeAllOf(id);
     response.status(row.version === 1 ? 201 : 200).json(subscriberView(row));
   });
 

@@ -7,6 +7,7 @@ import type { Producer } from '@waybill/shared/kafka/producer';
 import { type Connections, connect } from '@waybill/shared/runtime/connections';
 import { listen } from '@waybill/shared/runtime/health';
 import { Resources } from '@waybill/shared/runtime/service';
+import { ChainStore } from '@waybill/shared/stores/chains';
 import { DeadLetterStore } from '@waybill/shared/stores/dead-letters';
 import { DeliveryStore } from '@waybill/shared/stores/deliveries';
 import { loadNamingKey } from '@waybill/shared/stores/installation';
@@ -70,6 +71,7 @@ export class Bench implements AsyncDisposable {
   readonly events: StatusEventStore;
   readonly subscribers: SubscriberStore;
   readonly deliveries: DeliveryStore;
+  readonly chains: ChainStore;
   readonly deadLetters: DeadLetterStore;
   readonly lanes: LaneStore;
   readonly runs: RunStore;
@@ -85,6 +87,7 @@ export class Bench implements AsyncDisposable {
     this.events = new StatusEventStore(db);
     this.subscribers = new SubscriberStore(db);
     this.deliveries = new DeliveryStore(db);
+    this.chains = new ChainStore(db);
     this.deadLetters = new DeadLetterStore(db);
     this.lanes = new LaneStore(db);
     this.runs = new RunStore(db);
@@ -92,12 +95,13 @@ export class Bench implements AsyncDisposable {
 
   /** A dispatch tick as one instance has it. */
   dispatchTick(worker: string, producer = this.connections.producer): DispatchTick {
-    const { deliveries, lanes, events, runs } = this;
+    const { deliveries, lanes, events, deadLetters, runs } = this;
     const { clock } = this.connections;
     return new DispatchTick({
       deliveries,
       lanes,
       events,
+      deadLetters,
       runs,
       producer,
       clock,
@@ -168,7 +172,10 @@ export class Bench implements AsyncDisposable {
       return {
         status: reply.status,
         headers: reply.headers,
-        body: (/json/.test(reply.headers.get('content-type') ?? '') ? JSON.parse(text) : { text }) as Body,
+        // A HEAD has the type and not the text.
+        body: (text !== '' && /json/.test(reply.headers.get('content-type') ?? '')
+          ? JSON.parse(text)
+          : { text }) as Body,
       };
     };
   }

@@ -1,5 +1,6 @@
 import { subscriberInput } from '@waybill/shared/contracts/subscriber';
 import { createProducer, KafkaUnavailableError } from '@waybill/shared/kafka/producer';
+import type { StatusEventRow } from '@waybill/shared/stores/status-events';
 import { closedRow, deliveryIn, deliveryRow, putDeliveries } from '@waybill/shared/testing/rows';
 import { startTcpProxy } from '@waybill/shared/testing/tcp-proxy';
 import { kafkaThrough, type ReadMessage, withKey } from '@waybill/shared/testing/topics';
@@ -195,5 +196,44 @@ describe('an event that was stored and never published', () => {
   it('is left alone while its time has not come', async () => {
     await store(statusEvent(), new Date(now().getTime() + 5_000));
     expect(await bench.dispatchTick('w').fire(nextSlot())).toBeNull();
+  });
+
+  it('and that this release does not take is kept as a dead letter once, and holds nobody else up', async () => {
+    const [renamed, broken, changed, sound] = [statusEvent(), statusEvent(), statusEvent(), statusEvent()];
+    for (const event of [renamed, broken, changed, sound])
+      await store(event, new Date(now().getTime() - 1_000));
+    const stored = bench.database.db.collection<StatusEventRow>('status_events');
+    const change = ({ shipmentId }: typeof sound, body: string) =>
+      stored.updateOne({ shipmentId }, { $set: { body } });
+    await change(renamed, JSON.stringify({ data: { ...renamed, status: '9 not a status', more: 1 } }));
+    await change(broken, '{');
+    await change(changed, JSON.stringify({ data: { ...changed, status: 'lost' } }));
+
+    const before = (await bench.deadLetters.list(undefined, 100)).length;
+    expect(await bench.dispatchTick('w').fire(nextSlot())).toMatchObject({ republished: 1 });
+    expect(await withKey(published, sound.shipmentId)).toHaveLength(1);
+    const letters = await bench.deadLetters.list(undefined, 100);
+    expect(letters.length - before).toBe(3);
+    const letterOf = ({ shipmentId }: typeof sound) => letters.find(({ _id }) => _id.includes(shipmentId));
+    expect(letterOf(renamed)).toMatchObject({ place: null, reason: 'invalid' });
+    expect(letterOf(renamed)?.detail).toMatch(/\$\.status: .*; \$\.more: /);
+    expect(letterOf(broken)?.value?.toString()).toBe('{');
+    expect(letterOf(changed)).toMatchObject({ reason: 'conflict' });
+
+    expect(await bench.dispatchTick('w').fire(nextSlot())).toBeNull();
+    const [row] = await bench.events.ofShipment(renamed.shipmentId, 1);
+    expect(row).toMatchObject({ refused: { reason: 'invalid', at: expect.any(Date) } });
+    expect(row).not.toHaveProperty('dueAt');
+    expect(await bench.deadLetters.list(undefined, 100)).toHaveLength(letters.length);
+  });
+
+  it('goes on when it comes again and this release takes it', async () => {
+    const event = statusEvent();
+    await store(event, now());
+    const [row] = await bench.events.ofShipment(event.shipmentId, 1);
+    await bench.events.refuse([{ id: row?._id ?? '', reason: 'invalid', detail: '$ of an older release' }]);
+    const call = await bench.serve();
+    expect(await call('POST', '/v1/status-events', event)).toMatchObject({ status: 202 });
+    expect(await withKey(published, event.shipmentId)).toHaveLength(1);
   });
 });

@@ -1,11 +1,13 @@
-import { statusEvent } from '@waybill/shared/contracts/status-event';
+import type { DeadLetterReason } from '@waybill/shared/contracts/dead-letter';
 import { runIdOf, wholeSecond } from '@waybill/shared/domain/run';
 import type { Producer } from '@waybill/shared/kafka/producer';
 import type { DatabaseClock } from '@waybill/shared/stores/database-clock';
+import { type DeadLetterStore, toBinary } from '@waybill/shared/stores/dead-letters';
 import type { DeliveryStore, EnqueuedDelivery } from '@waybill/shared/stores/deliveries';
 import type { LaneStore } from '@waybill/shared/stores/lanes';
 import type { RunRow, RunStore } from '@waybill/shared/stores/runs';
 import type { StatusEventRow, StatusEventStore } from '@waybill/shared/stores/status-events';
+import { readEvent } from '../events/event-row.ts';
 import { commandFor } from './command.ts';
 
 /** How long one tick may take, in milliseconds: 1/300 of the 900 s that no job may exceed. */
@@ -23,11 +25,18 @@ interface DispatchTickDeps {
   readonly deliveries: DeliveryStore;
   readonly lanes: LaneStore;
   readonly events: StatusEventStore;
+  readonly deadLetters: DeadLetterStore;
   readonly runs: RunStore;
   readonly producer: Producer;
   readonly clock: DatabaseClock;
   readonly worker: string;
   readonly visibilityMs: number;
+}
+
+interface Refused {
+  readonly row: StatusEventRow;
+  readonly reason: DeadLetterReason;
+  readonly detail: string;
 }
 
 /**
@@ -107,17 +116,35 @@ export class DispatchTick {
     const now = clock.now();
     const rows = await events.findDue(now, EVENT_LIMIT);
     if (rows.length === 0) return 0;
-    await producer.send('statusEvents', rows.map(eventOf));
+    const read = rows.map((row) => ({ row, ...readEvent(row) }));
+    const readable = read.flatMap((item) => ('event' in item ? [item] : []));
+    await this.#setAside(read.flatMap((item) => ('reason' in item ? [item] : [])));
+    await producer.send(
+      'statusEvents',
+      readable.map(({ event }) => event),
+    );
     await events.postpone(
-      rows.map((row) => row._id),
+      readable.map(({ row }) => row._id),
       new Date(now.getTime() + visibilityMs),
     );
-    return rows.length;
+    return readable.length;
   }
-}
 
-/** The event as it was published, or should have been: its content from the rendered body. */
-function eventOf({ body, eventId }: StatusEventRow) {
-  const { data } = JSON.parse(body) as { data: object };
-  return statusEvent.parse({ ...data, eventId });
+  /** Events that this release does not take: kept as dead letters first, then due no longer. */
+  async #setAside(refused: readonly Refused[]): Promise<void> {
+    const { events, deadLetters, clock } = this.#deps;
+    await deadLetters.insert(
+      refused.map(({ row: { _id, shipmentId, body, digest }, reason, detail }) => ({
+        _id: `stored/${_id}@${digest}`,
+        place: null,
+        key: toBinary(Buffer.from(shipmentId)),
+        value: toBinary(Buffer.from(body)),
+        headers: [],
+        reason,
+        detail,
+        putAsideAt: clock.now(),
+      })),
+    );
+    await events.refuse(refused.map(({ row, reason, detail }) => ({ id: row._id, reason, detail })));
+  }
 }

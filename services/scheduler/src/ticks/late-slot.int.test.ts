@@ -20,10 +20,10 @@ afterAll(() => bench[Symbol.asyncDispose]());
 
 /** A dispatch tick whose time is so much later. */
 function tickAfter(ms: number): DispatchTick {
-  const { deliveries, lanes, events, runs } = bench;
+  const { deliveries, lanes, events, deadLetters, runs } = bench;
   const { clock, producer } = bench.connections;
   return new DispatchTick({
-    ...{ deliveries, lanes, events, runs, producer },
+    ...{ deliveries, lanes, events, deadLetters, runs, producer },
     clock: { ...clock, now: () => new Date(clock.now().getTime() + ms) },
     worker: 'late',
     visibilityMs: 30_000,
