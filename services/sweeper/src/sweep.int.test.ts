@@ -33,6 +33,7 @@ const old = (count: number, prefix = 'dlv_') =>
     ...closedRow(`${prefix}${String(n).padStart(4, '0')}`, 'delivered'),
     shipmentId: `SHP-${n % 7}`,
     eventVersion: n,
+    chain: n + 1,
     closedAt: new Date(OLD.getTime() + n * 1_000),
   }));
 
@@ -256,6 +257,7 @@ describe('what others still need', () => {
       subscriberId,
       closedAt: OLD,
       eventVersion: 2,
+      chain: 2,
     });
     const owed = (id: string, subscriberId: string) => deliveryRow(id, { shipmentId: 'SHP-1', subscriberId });
     await put([

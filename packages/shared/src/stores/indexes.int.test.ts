@@ -1,7 +1,6 @@
 import type { Db } from 'mongodb';
 import { afterAll, beforeAll, describe, expect, inject, it } from 'vitest';
 import { deliveriesQuery } from '../contracts/http-api.ts';
-import { ledgerQuery } from '../contracts/retention.ts';
 import { ledgerKeyOf } from '../domain/retention-ledger.ts';
 import { type OwnDatabase, ownDatabase } from '../testing/database.ts';
 import { closedRow, deliveryRow, eventRow, putSubscribers, subscriberRow } from '../testing/rows.ts';
@@ -27,7 +26,6 @@ const SHIPMENTS = 50_000;
 const EVENTS = 50_000;
 const BATCH = 10_000;
 const NOW = new Date('2026-02-03T12:00:00Z');
-const LEDGER_QUERY = ledgerQuery.parse({ recordId: 'dlv_1' });
 const CLAIMER = { worker: 'w', instance: 'i', leaseMs: 30_000 };
 const USED = new Map([['backlog', { version: 1, maxAttempts: 12 }]]);
 const STRICT = { ordering: 'strict', onDead: 'block' } as const;
@@ -302,7 +300,6 @@ describe('the queries that run all the time', () => {
     ['the newest of a time', ['newest'], 60, () => list({ to: second(90_000).toISOString() })],
     ['dead deliveries', ['dead'], 60, () => deliveries().dead(undefined, 50)],
     ['the versions of a shipment', ['shipment'], 10, () => events().ofShipment('SHP-7', 100)],
-    ['the ledger entries of a record', ['operation'], 0, () => ledger().list(LEDGER_QUERY)],
     ['events that were deleted', ['operation'], 0, () => ledger().deletedAmong(['SHP-0:0', 'SHP-1:1'])],
     ['what was erased of shipments', ['shipment'], 0, () => erasures().erasedAmong(['SHP-0', 'SHP-1'])],
     ['the newest runs', ['newest'], 60, () => new RunStore(db).list(undefined, undefined, 50)],

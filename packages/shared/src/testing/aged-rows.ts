@@ -45,7 +45,7 @@ function agedDelivery(name: string, n: number, at: Date): DeliveryRow {
     ],
     traceId: null,
     previousVersion: null,
-    chain: 1,
+    chain: n + 1,
     createdAt: at,
     closedAt: at,
   };
