@@ -186,6 +186,63 @@ describe('a cron that was paused for ten slots', () => {
   });
 });
 
+describe('an erasure', () => {
+  it('deletes everything of one shipment, waits for what is owed, and what comes again is not sent', async () => {
+    const erase = (open: string) =>
+      stack.api.call<{ erasureId: string; state: string; waitsFor: string | null }>(
+        ...([
+          'admin',
+          'POST',
+          '/v1/retention/erasures',
+          { shipmentId: 'SHP-erased', reason: 'asked for', open },
+        ] as const),
+      );
+    const answering = await stack.subscribe('answering', 'erased');
+    const failing = await stack.subscribe('failing', 'erased', { status: 503 });
+    const mine = statusEvent('erased', { shipmentId: 'SHP-erased', occurredAt: new Date().toISOString() });
+    expect((await stack.api.postEvents([mine, { ...mine, shipmentId: 'SHP-other' }])).status).toBe(202);
+    await eventually(async () => {
+      expect(await deliveries().countDocuments({ subscriberId: 'answering', state: 'delivered' })).toBe(2);
+      expect(failing.receiver.requests.length).toBeGreaterThanOrEqual(2);
+    });
+    const waiting = await erase('wait');
+    expect([waiting.status, waiting.body]).toMatchObject([202, { state: 'open', waitsFor: 'deliveries' }]);
+    await eventually(async () => {
+      expect(await deliveries().distinct('subscriberId', { shipmentId: 'SHP-erased' })).toEqual(['failing']);
+    });
+    expect((await erase('cancel')).body.erasureId).toBe(waiting.body.erasureId);
+    const path = `/v1/retention/erasures/${waiting.body.erasureId}`;
+    await eventually(async () => {
+      await retention.tick();
+      expect((await stack.api.call('operator', 'GET', path)).body).toMatchObject({
+        state: 'done',
+        shipmentId: null,
+      });
+    });
+    const left = await Promise.all(
+      ['deliveries', 'status_events'].map((name) => stack.db.collection(name).distinct('shipmentId')),
+    );
+    expect(left).toEqual([['SHP-other'], ['SHP-other']]);
+    const entries = await ledger()
+      .find({ reason: 'erasure' } as object)
+      .toArray();
+    expect(entries.length).toBe(3);
+    // Also of a last run that found nothing more.
+    await eventually(async () => {
+      const shards = await stack.db.collection('retention_shards').find().toArray();
+      expect(JSON.stringify(shards)).not.toContain('SHP-erased');
+    });
+    const received = answering.receiver.requests.length;
+    expect((await stack.api.postEvents([mine])).body.results[0]?.result).toBe('duplicate');
+    const value = await stack.topics.framed(EVENTS_TOPIC, JSON.stringify(mine));
+    await stack.topics.produce(EVENTS_TOPIC, [{ key: mine.shipmentId, value }]);
+    await stack.drained();
+    expect(await stack.db.collection('status_events').distinct('shipmentId')).toEqual(['SHP-other']);
+    expect(answering.receiver.requests.length).toBe(received);
+    await forget();
+  });
+});
+
 describe('topics that are read from offset 0 again, after their rows were deleted', () => {
   it('send nothing', async () => {
     const endpoint = await stack.subscribe('pharmacy', 'rewound');

@@ -194,6 +194,41 @@ describe('a run', () => {
     expect(await bench.runs.get(next._id)).toMatchObject({ deleted: 15, stoppedBecause: 'done' });
   });
 
+  it('keeps to the rate, which all sweepers share', async () => {
+    await put(old(40));
+    await bench.sweeping.put({ paused: false, deletesPerSecond: 40 }, 'root');
+    const ranges = [
+      { from: null, to: 'dlv_0020' },
+      { from: 'dlv_0020', to: null },
+    ];
+    const run = await bench.run(CUTOFF, { pageSize: 10 }, ranges);
+    const second = await bench.sweeper('waybill-sweeper-2');
+    const begun = performance.now();
+    await Promise.all([
+      sweeper.workItem(workItem(run._id, 0), NO_END, always),
+      second.workItem(workItem(run._id, 1), NO_END, always),
+    ]);
+    // The first page begins at once, and each shard looks once more for a page that is not there.
+    expect(performance.now() - begun).toBeGreaterThan((40 / 40 - 10 / 40) * 1_000);
+    expect(await bench.runs.get(run._id)).toMatchObject({ deleted: 40, stoppedBecause: 'done' });
+  });
+
+  it('passes over a record that the ledger says was deleted by the same operation, and deletes the others', async () => {
+    await put(old(5));
+    const first = await bench.run(CUTOFF);
+    await sweeper.workItem(workItem(first._id), NO_END, always);
+    await put(old(8));
+    const again = await bench.run(CUTOFF);
+    await sweeper.workItem(workItem(again._id), NO_END, always);
+    expect(await bench.ids('deliveries')).toEqual(old(5).map(({ _id }) => _id));
+    expect(await bench.runs.get(again._id)).toMatchObject({
+      deleted: 3,
+      conflicts: 5,
+      stoppedBecause: 'done',
+    });
+    expect(await bench.ledger.verify(again._id)).toMatchObject({ verified: true, entries: 3 });
+  });
+
   it('that only observes deletes nothing, whoever sends work items for it', async () => {
     await put(old(3));
     const run = await bench.run(CUTOFF, { mode: 'observe' });

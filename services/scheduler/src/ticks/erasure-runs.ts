@@ -12,7 +12,7 @@ import type { RetentionShardStore } from '@waybill/shared/stores/retention-shard
 import type { StatusEventStore } from '@waybill/shared/stores/status-events';
 
 /** What stands in the ledger in a policy's place. No policy may be called so. */
-const ERASURE_POLICY = 'erasure';
+export const ERASURE_POLICY = 'erasure';
 const PAGE_SIZE = 100;
 /** One after the other: an event goes when its last delivery is gone. */
 const KINDS: readonly RetentionKind[] = ['deliveries', 'events', 'dead-letters'];

@@ -17,7 +17,7 @@ import {
   retentionOldestCandidate,
   retentionStopped,
 } from '@waybill/shared/telemetry/metrics';
-import type { ErasureRuns } from './erasure-runs.ts';
+import { ERASURE_POLICY, type ErasureRuns } from './erasure-runs.ts';
 
 /** By how much this machine's clock may differ from the database's: which of them is wrong nobody can say here. */
 const MAX_CLOCK_DIFFERENCE_MS = 5 * 60_000;
@@ -82,6 +82,7 @@ export class RetentionTick {
       }
     };
     for (const policy of await policies.allCurrent()) await each(() => this.#fire(policy, slot, clockFault));
+    await this.#endAbandoned(ERASURE_POLICY, startedAt);
     for (const erasure of await erasures.open())
       await each(async () => (clockFault ? null : erasures.fire(erasure, slot)));
     await runs.noteRuns(
