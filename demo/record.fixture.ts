@@ -43,6 +43,7 @@ export function record(attempts: AttemptView[], notSent: string[] = []): PlayedR
     reason: null,
     dueAt: null,
     idempotencyKey: 'dlv_1',
+    traceId: null,
     attempts,
   };
   const version = {

@@ -1,4 +1,5 @@
 import { type Stack, startStack } from '@waybill/infra/stack/start';
+import { startSubscriberTracer } from '@waybill/shared/testing/subscriber-tracer';
 import { sampleEvents } from './events.ts';
 import { readRecord, type Scene } from './play.ts';
 import type { Progress } from './progress.ts';
@@ -41,6 +42,11 @@ export async function runDemo(options: DemoOptions): Promise<boolean> {
   void stack.failed.then((error) => failed.abort(error));
   const signal = AbortSignal.any([options.signal, failed.signal]);
 
+  if (stack.traces !== null) {
+    const tracer = startSubscriberTracer(stack.traces, 'demo-subscribers');
+    resources.defer(() => tracer.close().catch(() => {}));
+    for (const subscriber of subscribers) subscriber.tracer = tracer;
+  }
   const api = apiOf(stack);
   if (env.MONGODB_URI) resources.defer(() => removeSubscribers(api, progress.note));
   const events = sampleEvents(await freeNumber(api));
@@ -50,10 +56,10 @@ export async function runDemo(options: DemoOptions): Promise<boolean> {
     received: async () => received,
   }));
   const scene: Scene = { api, subscribers: listeners, events, show: progress.show, signal };
-  const good = await tell(scene, print, progress.clear);
+  const good = await tell(scene, print, () => progress.clear());
   if (once || !good) return good;
 
-  print(invitation(api, await readRecord(scene), subscribers));
+  print(invitation(api, await readRecord(scene), subscribers, stack.ready.jaeger));
   for (const subscriber of subscribers) {
     subscriber.onReceived = (received) => print(`${receipt(subscriber.sample.id, received)}\n`);
   }
@@ -67,7 +73,10 @@ export async function runDemo(options: DemoOptions): Promise<boolean> {
 async function start(env: NodeJS.ProcessEnv, { signal, progress }: DemoOptions): Promise<Stack> {
   const showing = setInterval(() => progress.show('starting engines and services'), SHOW_EVERY_MS);
   try {
-    const stack = await Promise.race([startStack({ env, progress: progress.note }), aborted(signal)]);
+    const stack = await Promise.race([
+      startStack({ env, jaeger: 'cached', progress: progress.note }),
+      aborted(signal),
+    ]);
     if (!stack) throw signal.reason;
     return stack;
   } finally {

@@ -4,6 +4,7 @@ import { createServer, type IncomingMessage, type Server, type ServerResponse } 
 import type { AddressInfo } from 'node:net';
 import { buffer } from 'node:stream/consumers';
 import { setTimeout as delay } from 'node:timers/promises';
+import type { SubscriberTracer } from '@waybill/shared/testing/subscriber-tracer';
 import type { SubscriberPut } from './waybill-api.ts';
 
 /** What a sample subscriber does with a request that it has read to its end. */
@@ -43,6 +44,8 @@ export class SampleSubscriber {
   readonly received: Received[] = [];
   /** Called for every request that is received from now on. */
   onReceived: (received: Received) => void = () => {};
+  /** Where it keeps traces of its own, which go on with those of Waybill. */
+  tracer: SubscriberTracer | null = null;
   readonly #server: Server;
 
   constructor(sample: Sample) {
@@ -80,6 +83,15 @@ export class SampleSubscriber {
   }
 
   async #serve(request: IncomingMessage, response: ServerResponse): Promise<void> {
+    const span = this.tracer?.receive(request.headers);
+    try {
+      await this.#answer(request, response);
+    } finally {
+      span?.end();
+    }
+  }
+
+  async #answer(request: IncomingMessage, response: ServerResponse): Promise<void> {
     const body = await buffer(request);
     const idempotencyKey = String(request.headers['idempotency-key'] ?? '');
     const time = this.received.filter((earlier) => earlier.idempotencyKey === idempotencyKey).length + 1;

@@ -2,16 +2,22 @@ import type { PlayedRecord } from './play.ts';
 import type { SampleSubscriber } from './sample-subscriber.ts';
 import type { WaybillApi } from './waybill-api.ts';
 
-/** What can be tried by hand while the demo serves on, as text with commands that work as they stand. Pure. */
+/**
+ * What can be tried by hand while the demo serves on, as text with commands that work as they stand. Pure.
+ *
+ * @param jaeger where traces are; null if there are none.
+ */
 export function invitation(
   { base, keys }: Pick<WaybillApi, 'base' | 'keys'>,
   { shipments, deliveries }: PlayedRecord,
   subscribers: readonly SampleSubscriber[],
+  jaeger: string | null,
 ): string {
   const shipment = shipments[0];
   const shipmentId = shipment?.shipmentId ?? 'SHP-2026-0001';
   const nextVersion = Math.max(0, ...(shipment?.versions.map(({ eventVersion }) => eventVersion) ?? [])) + 1;
   const dead = deliveries.find(({ state }) => state === 'dead');
+  const { traceId } = dead ?? deliveries[0] ?? {};
   const event = JSON.stringify({
     shipmentId,
     eventVersion: nextVersion,
@@ -38,6 +44,12 @@ export function invitation(
           curl(keys.operator, `-X POST ${base}/v1/deliveries/${dead.id}/replay`),
           'Its whole record',
           curl(keys.operator, `${base}/v1/deliveries/${dead.id}`),
+        ]
+      : []),
+    ...(jaeger !== null && traceId
+      ? [
+          'What happened to it, span by span, from the API to the subscriber',
+          `  curl -s ${jaeger}/api/traces/${traceId}`,
         ]
       : []),
     '',

@@ -26,6 +26,7 @@ export interface DeliveryView {
   readonly reason: string | null;
   readonly dueAt: string | null;
   readonly idempotencyKey: string;
+  readonly traceId: string | null;
   readonly attempts: readonly AttemptView[];
 }
 

@@ -5,6 +5,7 @@ const CHECKS = [
   { name: 'types', command: ['tsc', '--noEmit', '-p', '.'] },
   { name: 'lint and format', command: ['biome', 'check', '--error-on-warnings'] },
   { name: 'reference pages', command: ['node', 'infra/docs/main.ts', '--check'] },
+  { name: 'alert rules and dashboards', command: ['node', 'infra/observability/main.ts'] },
   { name: 'unused code', command: ['knip', '--no-progress'] },
   {
     name: 'boundaries',

@@ -1,9 +1,15 @@
+import { ROLES } from '@waybill/shared/contracts/http-api';
 import { jsonSchemaOf, TOPICS, type TopicName } from '@waybill/shared/contracts/topics';
 import { DELIVERY_STATES } from '@waybill/shared/domain/delivery';
+import { PROBLEMS } from '@waybill/shared/domain/errors';
 import { TRANSITIONS } from '@waybill/shared/domain/transitions';
+import { catalogue } from '@waybill/shared/telemetry/metrics';
 import { z } from 'zod';
 import { dispatcherEnvironment } from '../../services/dispatcher/src/config.ts';
 import { schedulerEnvironment } from '../../services/scheduler/src/config.ts';
+import { isAudited } from '../../services/scheduler/src/http/audit.ts';
+import { rolesOf } from '../../services/scheduler/src/http/openapi.ts';
+import { ROUTES } from '../../services/scheduler/src/http/routes.ts';
 import { sweeperEnvironment } from '../../services/sweeper/src/config.ts';
 
 const NOTICE = '<!-- Made from the code by `pnpm reference`; `pnpm check` sees whether it is fresh. -->';
@@ -11,10 +17,41 @@ const NOTICE = '<!-- Made from the code by `pnpm reference`; `pnpm check` sees w
 /** The reference pages, by path below `docs/`: each is a view of a table in the code. */
 export function referencePages(): ReadonlyMap<string, string> {
   return new Map([
+    ['api.md', apiPage()],
     ['configuration.md', configurationPage()],
     ['lifecycle.md', lifecyclePage()],
+    ['metrics.md', metricsPage()],
     ['topics.md', topicsPage()],
   ]);
+}
+
+function apiPage(): string {
+  const calls = ROUTES.map((route) => {
+    const may = new Set(rolesOf(route));
+    const name = `\`${route.method.toUpperCase()} ${route.path}\``;
+    return [name, ...ROLES.map((role) => (may.has(role) ? 'yes' : '')), route.summary];
+  });
+  const problems = Object.entries(PROBLEMS).map(([code, { status, title }]) => [
+    `\`${code}\``,
+    String(status),
+    title,
+  ]);
+  const actions = ROUTES.filter(isAudited).map(({ operationId, method, path }) => [
+    `\`${operationId}\``,
+    `\`${method.toUpperCase()} ${path}\``,
+  ]);
+  return page(
+    'HTTP API',
+    'Served by the scheduler. `GET /openapi.json` has every call with its parameters, bodies and answers, as OpenAPI 3.1.\nRules that hold for every call: [security.md](security.md).',
+    '## Calls, and which roles may make them',
+    table(['call', ...ROLES, 'meaning'], calls),
+    'Without a key: `GET /healthz`, `GET /readyz`, `GET /metrics` (on every service) and `GET /openapi.json`.',
+    '## Problems',
+    'Every error is `application/problem+json` (RFC 9457). `code` is the stable part, `faults` lists everything that is wrong\nand where.',
+    table(['code', 'status', 'meaning'], problems),
+    '## What the audit log records',
+    table(['action', 'call'], actions),
+  );
 }
 
 function configurationPage(): string {
@@ -80,6 +117,20 @@ function lifecyclePage(): string {
 
 function includes(states: readonly string[], state: string): boolean {
   return states.includes(state);
+}
+
+function metricsPage(): string {
+  const rows = catalogue().map(({ name, type, labels, help }) => [
+    `\`${name}\``,
+    type,
+    labels.map((label) => `\`${label}\``).join(', ') || 'none',
+    help,
+  ]);
+  return page(
+    'Metrics',
+    'Every service answers `GET /metrics` in the format of Prometheus, without a key. Each exports what it knows of;\na counter that a service never counts stays away or 0. `process_*` and `nodejs_*` come besides. What needs\nattention is in `infra/observability/alerts.yml`, and what to do then in [runbook.md](runbook.md).',
+    table(['metric', 'type', 'labels', 'meaning'], rows),
+  );
 }
 
 function topicsPage(): string {

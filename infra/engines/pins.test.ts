@@ -1,5 +1,6 @@
+import { readFile } from 'node:fs/promises';
 import { expect, test } from 'vitest';
-import { IMAGES, JAVA_WHEELS, KAFKA, MONGOD_WHEEL, REGISTRY } from './pins.ts';
+import { IMAGES, JAEGER, JAVA_WHEELS, KAFKA, MONGOD_WHEEL, REGISTRY } from './pins.ts';
 
 const SHA_256 = /^[0-9a-f]{64}$/;
 
@@ -18,6 +19,12 @@ test('names of what is downloaded carry the pinned version', () => {
   for (const wheel of [MONGOD_WHEEL, ...Object.values(JAVA_WHEELS)]) {
     expect(wheel.file).toContain(wheel.requirement.split('==')[1]);
   }
+});
+
+test('Jaeger is built from the pinned module, by checksum', async () => {
+  const read = (name: string) => readFile(new URL(`./jaeger/${name}`, import.meta.url), 'utf8');
+  expect(await read('go.mod')).toContain(JAEGER.module);
+  expect(await read('go.sum')).toMatch(new RegExp(`^${JAEGER.module} h1:`, 'm'));
 });
 
 test('images are of the versions that run without containers', () => {

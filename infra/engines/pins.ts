@@ -22,6 +22,15 @@ export const REGISTRY = {
 /** The version asked of mongodb-memory-server's downloader, which checks it against the publisher's checksum. */
 export const MONGODB_VERSION = '8.0.12';
 
+/** Built, not downloaded: `jaeger/go.mod` and `jaeger/go.sum` pin the module and all it needs. */
+export const JAEGER = {
+  version: '2.13.0',
+  /** Jaeger 2 is released as modules of the 1.x line, side by side. */
+  module: 'github.com/jaegertracing/jaeger v1.76.0',
+  command: 'github.com/jaegertracing/jaeger/cmd/jaeger',
+  go: '1.26',
+} as const;
+
 /** What WAYBILL_ENGINES=docker runs. */
 export const IMAGES = {
   kafka: 'apache/kafka:4.1.1',

@@ -1,7 +1,7 @@
 import { mkdtemp, readFile, rm, stat } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { parseEnvironment, sharedEnvironment } from '@waybill/shared/config/environment';
+import { digestOfSecret, parseEnvironment, sharedEnvironment } from '@waybill/shared/config/environment';
 import { afterEach, beforeEach, expect, test } from 'vitest';
 import { firstKeys, stackKeys } from './keys.ts';
 
@@ -18,8 +18,8 @@ test('made keys are what services accept, a key for each role', async () => {
   const parsed = parseEnvironment({ WAYBILL_API_KEYS, WAYBILL_SECRET_KEYS }, { ...keys });
   expect(parsed.WAYBILL_API_KEYS.map(({ role }) => role)).toEqual(['ingest', 'operator', 'admin']);
   expect(parsed.WAYBILL_SECRET_KEYS).toHaveLength(1);
-  expect(Object.values(firstKeys(keys.WAYBILL_API_KEYS))).toEqual(
-    parsed.WAYBILL_API_KEYS.map(({ secret }) => secret),
+  expect(Object.values(firstKeys(keys.WAYBILL_API_KEYS)).map((key) => digestOfSecret(key ?? ''))).toEqual(
+    parsed.WAYBILL_API_KEYS.map(({ digest }) => digest),
   );
 });
 

@@ -15,9 +15,9 @@ const IMPATIENCE_MS = 2000;
 for (const stream of [process.stdout, process.stderr]) stream.on('error', () => {});
 
 try {
-  const { help, counts, dataDir } = parseStackCommand(process.argv.slice(2));
+  const { help, counts, dataDir, jaeger } = parseStackCommand(process.argv.slice(2));
   if (help) process.stdout.write(USAGE);
-  else await run(() => startStack({ env: process.env, counts, dataDir, progress }));
+  else await run(() => startStack({ env: process.env, counts, dataDir, jaeger, progress }));
 } catch (error) {
   if (error instanceof UsageError) {
     progress(`${error.message}\n\n${USAGE}`);

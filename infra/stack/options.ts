@@ -1,4 +1,5 @@
 import { parseArgs } from 'node:util';
+import type { JaegerWish } from '../engines/jaeger.ts';
 import { SERVICES, type ServiceName } from './services.ts';
 
 export const USAGE = `Usage: pnpm stack [options]
@@ -12,11 +13,15 @@ Options:
   --dispatchers N   how many dispatchers (default 1)
   --sweepers N      how many sweepers (default 1)
                     "pids" holds an array for a service whose option is given, also with 1, else one number
+  --jaeger          build Jaeger first if it is not in the cache: once, with Go, in some minutes
+  --no-jaeger       do not start Jaeger; without either option it is started if it was built before.
+                    It answers its API; the page is only in its image
   --data DIR        keep data, keys and logs in DIR and use them again; without it they go when the stack stops
   --help            show this
 
 Environment:
   KAFKA_BROKERS, MONGODB_URI, SCHEMA_REGISTRY_URL   engines that run already; those are not started
+  OTEL_EXPORTER_OTLP_ENDPOINT, WAYBILL_JAEGER_URL   where traces go and are looked at; no Jaeger is started then
   WAYBILL_ENGINES=docker                            takes engines from containers
   WAYBILL_CACHE_DIR                                 where downloads are kept (default ~/.cache/waybill)
   MONGOD_BIN                                        the mongod to run
@@ -34,6 +39,7 @@ export interface StackCommand {
   /** Only of what was asked for. */
   counts: Partial<Record<ServiceName, number>>;
   dataDir: string | undefined;
+  jaeger: JaegerWish;
 }
 
 /** A command line that cannot be followed; the message says which part. */
@@ -51,18 +57,21 @@ export function parseStackCommand(args: readonly string[]): StackCommand {
     if (given !== undefined) counts[service] = parseCount(flag, given);
   }
   if (values.data === '') throw new UsageError('--data needs a directory');
-  return { help: values.help === true, counts, dataDir: values.data };
+  const jaeger = values.jaeger === undefined ? 'cached' : values.jaeger ? 'build' : 'off';
+  return { help: values.help === true, counts, dataDir: values.data, jaeger };
 }
 
 function parse(args: readonly string[]) {
   try {
     return parseArgs({
       args: [...args],
+      allowNegative: true,
       options: {
         schedulers: { type: 'string' },
         dispatchers: { type: 'string' },
         sweepers: { type: 'string' },
         data: { type: 'string' },
+        jaeger: { type: 'boolean' },
         help: { type: 'boolean', short: 'h' },
       },
     });

@@ -2,6 +2,7 @@ import { join } from 'node:path';
 import { bootstrap } from '@waybill/infra/bootstrap/bootstrap';
 import { openDataDirectory } from '../engines/data-directory.ts';
 import { handedInAccess } from '../engines/handed-in.ts';
+import { type JaegerWish, type StartedJaeger, startJaeger } from '../engines/jaeger.ts';
 import { startEngines } from '../engines/start.ts';
 import { checkEnvironment } from './environment.ts';
 import { stackKeys } from './keys.ts';
@@ -17,6 +18,8 @@ export interface StartStackOptions {
   counts?: Partial<Record<ServiceName, number>>;
   /** Keeps data, keys and logs; without it they go with the stack. */
   dataDir?: string | undefined;
+  /** Whether a Jaeger is started too, unless traces go elsewhere; by default not. */
+  jaeger?: JaegerWish;
   /** Lets clients set fail points in MongoDB. For tests. */
   failPoints?: boolean;
   /** Other files than the repository's services. For tests. */
@@ -28,6 +31,8 @@ export interface StartStackOptions {
 export interface Stack {
   /** As it is now: process ids change when something is started again. */
   readonly ready: ReadyInfo;
+  /** Where services send traces, OTLP over HTTP; null if nowhere. */
+  readonly traces: string | null;
   /** How often each was started again, by service, in the order of the process ids. */
   readonly restarts: Readonly<Record<ServiceName, readonly number[]>>;
   /** Settles only when a service says that its environment is wrong; the stack is then to be stopped. */
@@ -43,15 +48,16 @@ export interface Stack {
  * environment has faults, before anything is started; with ConfigurationFaultError when a service says so later. Whatever ends this process, nothing is left running.
  */
 export async function startStack(options: StartStackOptions): Promise<Stack> {
-  const { env, counts = {}, entries = {}, dataDir, failPoints = false, progress } = options;
+  const { env: given, counts = {}, entries = {}, dataDir, failPoints = false, progress } = options;
   const stops: (() => Promise<void>)[] = [];
   async function stopAll(): Promise<void> {
     for (let stop = stops.pop(); stop !== undefined; stop = stops.pop()) await stop();
   }
-  checkEnvironment(env);
+  checkEnvironment(given);
   try {
+    const jaegerStarting = ownJaeger(options, stops);
     const engines = await startEngines({
-      env,
+      env: given,
       failPoints,
       progress,
       ...(dataDir === undefined ? {} : { dataDir }),
@@ -62,10 +68,12 @@ export async function startStack(options: StartStackOptions): Promise<Stack> {
       MONGODB_URI: engines.mongodb.uri,
       SCHEMA_REGISTRY_URL: engines.registry.url,
     };
-    await bootstrap({ ...addresses, access: handedInAccess(env) }, progress);
+    await bootstrap({ ...addresses, access: handedInAccess(given) }, progress);
 
+    const started = await jaegerStarting;
+    const env = started ? { ...given, OTEL_EXPORTER_OTLP_ENDPOINT: started.otlp } : given;
     const keys = await stackKeys(env, dataDir);
-    const jaeger = jaegerAddress(env);
+    const jaeger = started?.url ?? jaegerAddress(env);
     const failed = Promise.withResolvers<ConfigurationFaultError>();
     const services = await startServices({
       env: { ...env, ...addresses, ...keys, ...(jaeger === null ? {} : { WAYBILL_JAEGER_URL: jaeger }) },
@@ -82,6 +90,7 @@ export async function startStack(options: StartStackOptions): Promise<Stack> {
       get ready() {
         return describeStack(services.all, counts, engines, keys.WAYBILL_API_KEYS, jaeger);
       },
+      traces: env.OTEL_EXPORTER_OTLP_ENDPOINT || null,
       get restarts() {
         return byService(services.all, ({ process }) => process.restarts);
       },
@@ -97,6 +106,28 @@ export async function startStack(options: StartStackOptions): Promise<Stack> {
     await stopAll();
     throw error;
   }
+}
+
+/** Beside the engines, and never a reason for the stack to fail. */
+async function ownJaeger(
+  { env, jaeger = 'off', progress }: StartStackOptions,
+  stops: (() => Promise<void>)[],
+): Promise<StartedJaeger | null> {
+  if (jaeger === 'off' || env.OTEL_EXPORTER_OTLP_ENDPOINT || env.WAYBILL_JAEGER_URL) return null;
+  const directory = await temporaryDirectory(stops);
+  const starting = new AbortController();
+  const started = startJaeger(jaeger, env, {
+    directory: join(directory, 'jaeger'),
+    logFile: join(directory, 'jaeger.log'),
+    graceMs: 0,
+    progress,
+    starting: starting.signal,
+  });
+  stops.push(async () => {
+    starting.abort();
+    await (await started)?.stop();
+  });
+  return started;
 }
 
 /** For logs of a stack that keeps nothing; removed by the last of `stops`, or when this process ends. */

@@ -1,3 +1,4 @@
+import { existsSync } from 'node:fs';
 import { afterAll, beforeAll, expect, it } from 'vitest';
 import { Api, type Delivery } from '../harness/api.ts';
 import { EVENTS_TOPIC, statusEvent } from '../harness/scenario.ts';
@@ -31,6 +32,7 @@ interface ComposeConfig {
       {
         readonly image?: string;
         readonly ports?: readonly { readonly host_ip?: string }[];
+        readonly volumes?: readonly { readonly type: string; readonly source?: string }[];
         readonly cap_drop?: readonly string[];
         readonly restart?: string;
       }
@@ -78,6 +80,9 @@ describeWithDocker('docker compose', () => {
       expect([name, hosts.filter((host) => host !== '127.0.0.1')]).toEqual([name, []]);
       if (service.image)
         expect([name, service.image]).toEqual([name, expect.stringMatching(/:v?\d[\w.-]+$/)]);
+      for (const { type, source } of service.volumes ?? []) {
+        if (type === 'bind') expect([source, existsSync(source ?? '')]).toEqual([source, true]);
+      }
       if (name === 'subscriber') continue;
       expect([name, service.cap_drop, service.restart ?? 'none']).toEqual([
         name,

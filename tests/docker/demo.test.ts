@@ -24,6 +24,12 @@ const counts = await Promise.all(ids.map(async (id) => {
 console.log(JSON.stringify(counts.flat()));
 `;
 
+/** What is read of a trace in Jaeger's API. */
+interface JaegerTrace {
+  readonly traceID: string;
+  readonly processes: Readonly<Record<string, { readonly serviceName: string }>>;
+}
+
 describeWithDocker('the demo in containers', () => {
   describe.each(['at first', 'again'])('%s', () => {
     let project: ComposeProject;
@@ -71,22 +77,32 @@ describeWithDocker('the demo in containers', () => {
       expect(counted.sort()).toEqual(left.sort());
     });
 
-    it('has its traces in Jaeger, where the records point to', async () => {
+    it('is one story per event in Jaeger, down to the subscriber, found by the delivery', async () => {
       const jaeger = `http://127.0.0.1:${project.ports.jaeger}`;
-      const ask = async (path: string) => {
-        const reply = await fetch(jaeger + path);
+      /** The services in each trace that has a span of this delivery. */
+      const servicesOf = async (deliveryId: string): Promise<Map<string, string[]>> => {
+        const tags = JSON.stringify({ 'delivery.id': deliveryId });
+        const query = new URLSearchParams({ service: 'waybill-dispatcher', tags, lookback: '1h' });
+        const reply = await fetch(`${jaeger}/api/traces?${query}`);
         expect(reply.status).toBe(200);
-        return (await reply.json()) as { data: unknown[] };
-      };
-      await eventually(async () => {
-        expect((await ask('/api/services')).data).toEqual(
-          expect.arrayContaining(['waybill-scheduler', 'waybill-dispatcher', 'waybill-sweeper']),
+        const { data } = (await reply.json()) as { data: JaegerTrace[] };
+        return new Map(
+          data.map(({ traceID, processes }) => [
+            traceID,
+            Object.values(processes).map(({ serviceName }) => serviceName),
+          ]),
         );
-        for (const { traceId, traceUrl } of deliveries) {
-          expect(traceUrl).toBe(`${jaeger}/trace/${traceId}`);
-          expect((await ask(`/api/traces/${traceId}`)).data).toHaveLength(1);
-        }
-      }, TRACED_WITHIN_MS);
+      };
+      for (const { id, traceId, traceUrl, attempts } of deliveries) {
+        expect(traceUrl).toBe(`${jaeger}/trace/${traceId}`);
+        const arrived = attempts.some(({ leftAt }) => leftAt !== null);
+        const services = ['waybill-scheduler', 'waybill-dispatcher'];
+        await eventually(async () => {
+          expect((await servicesOf(id)).get(traceId ?? '')).toEqual(
+            expect.arrayContaining(arrived ? [...services, 'demo-subscribers'] : services),
+          );
+        }, TRACED_WITHIN_MS);
+      }
     });
 
     it('removes its subscribers when it ends, and leaves nothing behind', async () => {

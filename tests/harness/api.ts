@@ -31,6 +31,8 @@ interface AttemptView {
   leftAt: string | null;
   endedAt: string | null;
   leaseUntil: string;
+  traceId: string | null;
+  spanId: string | null;
   /** What the worker reported when it had lost the lease. */
   late?: { outcome: string; reason: string | null; statusCode: number | null };
 }
@@ -45,6 +47,7 @@ export interface Delivery {
   reason: string | null;
   dueAt: string | null;
   idempotencyKey: string;
+  runId: string;
   traceId: string | null;
   traceUrl: string | null;
   attempts: AttemptView[];
@@ -72,6 +75,7 @@ export interface SubscriberInput {
     concurrency?: number;
     ordering?: 'none' | 'latest' | 'strict';
     sequence?: boolean;
+    propagate?: ('tracestate' | 'baggage')[];
   };
 }
 
@@ -92,18 +96,28 @@ export type ApiKeys = Readonly<Record<'ingest' | 'operator' | 'admin', string>>;
 
 export class Api {
   readonly base: string;
-  readonly #keys: ApiKeys;
+  readonly keys: ApiKeys;
 
   constructor(base: string, keys: ApiKeys) {
     this.base = base;
-    this.#keys = keys;
+    this.keys = keys;
   }
 
   /** Any call, with any status; `body` that is a string is sent as it is. */
-  async call<Body>(role: keyof ApiKeys, method: string, path: string, body?: unknown): Promise<Reply<Body>> {
+  async call<Body>(
+    role: keyof ApiKeys,
+    method: string,
+    path: string,
+    body?: unknown,
+    headers?: Readonly<Record<string, string>>,
+  ): Promise<Reply<Body>> {
     const reply = await fetch(new URL(path, this.base), {
       method,
-      headers: { authorization: `Bearer ${this.#keys[role]}`, 'content-type': 'application/json' },
+      headers: {
+        authorization: `Bearer ${this.keys[role]}`,
+        'content-type': 'application/json',
+        ...headers,
+      },
       ...(body === undefined ? {} : { body: typeof body === 'string' ? body : JSON.stringify(body) }),
     });
     const text = await reply.text();
@@ -111,8 +125,11 @@ export class Api {
     return { status: reply.status, contentType, body: (text === '' ? null : JSON.parse(text)) as Body };
   }
 
-  postEvents(events: StatusEvent | readonly StatusEvent[] | string): Promise<Reply<PostAnswer>> {
-    return this.call('ingest', 'POST', '/v1/status-events', events);
+  postEvents(
+    events: StatusEvent | readonly StatusEvent[] | string,
+    headers?: Readonly<Record<string, string>>,
+  ): Promise<Reply<PostAnswer>> {
+    return this.call('ingest', 'POST', '/v1/status-events', events, headers);
   }
 
   async putSubscriber(id: string, input: SubscriberInput): Promise<void> {

@@ -41,22 +41,35 @@ export async function findPython(): Promise<Python | null> {
 }
 
 /** Gets what the scripts need: from pip the first time, then from the cache. */
-export async function prepareScripts(
+export async function prepareScripts(python: Python, scripts: Scripts): Promise<RunScript> {
+  const libraries = await pythonLibraries(python, scripts, 20);
+  return (script, args, input) =>
+    run(python.command, libraries, new URL(script, scripts.folder), args, input);
+}
+
+/**
+ * What the `requirements.txt` of a folder pins: from pip the first time, then from the cache.
+ *
+ * @param megabytes about how much that is, for who waits for it.
+ * @returns the directory to put on `PYTHONPATH`.
+ */
+export async function pythonLibraries(
   { command, tag }: Python,
   { name, title, folder }: Scripts,
-): Promise<RunScript> {
+  megabytes: number,
+): Promise<string> {
   const { env } = process;
   const requirements = fileURLToPath(new URL('requirements.txt', folder));
   const pins = createHash('sha256')
     .update(await readFile(requirements))
     .digest('hex')
     .slice(0, 12);
-  const libraries = await installed(
+  return await installed(
     cacheDirectory(env),
     {
       name: `${name}-${tag}-${pins}`,
       title,
-      megabytes: 20,
+      megabytes,
       fill: async (directory) => {
         const options = ['--quiet', '--disable-pip-version-check', '--no-deps', '--only-binary=:all:'];
         const args = ['-m', 'pip', 'install', ...options, '--target', directory, '-r', requirements];
@@ -66,7 +79,6 @@ export async function prepareScripts(
     () => {},
     AbortSignal.timeout(INSTALL_MS),
   );
-  return (script, args, input) => run(command, libraries, new URL(script, folder), args, input);
 }
 
 async function run(

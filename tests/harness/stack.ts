@@ -7,6 +7,7 @@ import { expect } from 'vitest';
 import { Api, type Delivery, type SubscriberInput } from './api.ts';
 import { violationsOf } from './checker.ts';
 import { type Endpoint, startEndpoint } from './endpoint.ts';
+import type { Jaeger } from './jaeger.ts';
 import { COMMANDS_TOPIC, EVENTS_TOPIC } from './scenario.ts';
 import { type CheckOptions, takeSnapshot, type Violation } from './snapshot.ts';
 import { Topics } from './topics.ts';
@@ -20,6 +21,8 @@ export interface TestStackOptions {
   readonly sweepers?: number;
   /** Lets tests make MongoDB fail on purpose. */
   readonly failPoints?: boolean;
+  /** Where services send traces. */
+  readonly jaeger?: Jaeger | null;
   /** Added to the environment of every service. */
   readonly env?: Readonly<Record<string, string>>;
 }
@@ -52,8 +55,12 @@ export interface TestStack extends AsyncDisposable {
   /** What does not hold of the delivery rules; for a stack at rest. */
   violations(options?: CheckOptions): Promise<Violation[]>;
   readiness(service: ServiceName): Promise<Readiness>;
+  /** What the first process of a service says at `/metrics`. */
+  metrics(service: ServiceName): Promise<string>;
   /** The sum over all processes of a service. */
   metric(service: ServiceName, name: string): Promise<number>;
+  /** What the launcher said, such as that a process ended and how. */
+  readonly said: readonly string[];
   /** Of the first process of a service. */
   pid(service: ServiceName): number;
   /** Of every process of a service. */
@@ -71,10 +78,18 @@ export interface TestStack extends AsyncDisposable {
 const CLOSED = ['delivered', 'dead', 'superseded', 'cancelled'];
 
 export async function startTestStack(options: TestStackOptions = {}): Promise<TestStack> {
-  const { schedulers = 1, dispatchers = 1, sweepers = 1, failPoints = false, env = {} } = options;
+  const {
+    schedulers = 1,
+    dispatchers = 1,
+    sweepers = 1,
+    failPoints = false,
+    jaeger = null,
+    env = {},
+  } = options;
   await using undo = new AsyncDisposableStack();
   const engines = await startEngines({ env: {}, failPoints, progress });
   undo.defer(() => engines.stop());
+  const said: string[] = [];
   const registry = new URL(engines.registry.url);
   const registryProxy = undo.use(await startTcpProxy(registry.host));
   const stack = await startStack({
@@ -83,10 +98,14 @@ export async function startTestStack(options: TestStackOptions = {}): Promise<Te
       MONGODB_URI: engines.mongodb.uri,
       SCHEMA_REGISTRY_URL: `http://127.0.0.1:${registryProxy.port}${registry.pathname}`,
       WAYBILL_EGRESS_ALLOW: '127.0.0.1',
+      ...jaeger?.environment,
       ...env,
     },
     counts: { scheduler: schedulers, dispatcher: dispatchers, sweeper: sweepers },
-    progress,
+    progress: (line) => {
+      said.push(line);
+      progress(line);
+    },
   });
   undo.defer(() => stack.stop());
   const client = await new MongoClient(engines.mongodb.uri).connect();
@@ -114,6 +133,7 @@ export async function startTestStack(options: TestStackOptions = {}): Promise<Te
     topics,
     kafka: [engines.kafka.brokers, engines.registry.url],
     registryProxy,
+    said,
     async subscribe(id, story, script, delivery) {
       const endpoint = await startEndpoint(script);
       endpoints.push(endpoint);
@@ -138,6 +158,7 @@ export async function startTestStack(options: TestStackOptions = {}): Promise<Te
       }, withinMs),
     violations: async (checkOptions) => violationsOf(await takeSnapshot(db, endpoints), checkOptions),
     readiness: (service) => ready(addresses(service)[0] ?? ''),
+    metrics: async (service) => (await fetch(new URL('/metrics', addresses(service)[0] ?? ''))).text(),
     async metric(service, name) {
       const pages = addresses(service).map(async (address) => {
         const page = await (await fetch(new URL('/metrics', address))).text();

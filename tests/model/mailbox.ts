@@ -1,3 +1,4 @@
+import { ROOT_CONTEXT } from '@opentelemetry/api';
 import type { MessageOf, TopicName } from '@waybill/shared/contracts/topics';
 import type { Received, ReceivedBatch } from '@waybill/shared/kafka/consumer-loop';
 
@@ -20,7 +21,7 @@ export class Mailbox<Name extends TopicName> {
   /** @returns the offsets. */
   append(values: readonly MessageOf<Name>[]): string[] {
     return values.map((value) => {
-      const message = { value, offset: String(this.#sent.length), traceId: null };
+      const message = { value, offset: String(this.#sent.length), context: ROOT_CONTEXT };
       this.#sent.push(message);
       this.#left.push(message);
       return message.offset;

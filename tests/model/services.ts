@@ -1,4 +1,5 @@
 import { randomUUID } from 'node:crypto';
+import { ROOT_CONTEXT } from '@opentelemetry/api';
 import { type StatusEvent, statusEvent } from '@waybill/shared/contracts/status-event';
 import { parseEgressPolicy } from '@waybill/shared/domain/egress-policy';
 import { ledgerKeyOf } from '@waybill/shared/domain/retention-ledger';
@@ -102,9 +103,10 @@ export class Scheduler {
   /** `POST /v1/status-events`, behind HTTP. */
   post(events: readonly StatusEvent[]): ReturnType<typeof ingest> {
     return ingest(
-      events.map((raw, index) => ({ raw, path: `$[${index}]` })),
+      events.map((raw, index) => ({ raw, path: `$[${index}]`, textFaults: [] })),
       PLAIN,
       this.#ingest,
+      ROOT_CONTEXT,
     );
   }
 }

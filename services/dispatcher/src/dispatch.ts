@@ -1,4 +1,5 @@
 import { randomUUID } from 'node:crypto';
+import { type Context, context, ROOT_CONTEXT } from '@opentelemetry/api';
 import { renewalInterval } from '@waybill/shared/domain/lease';
 import type { DatabaseClock } from '@waybill/shared/stores/database-clock';
 import type { DeliveryRow, DeliveryStore } from '@waybill/shared/stores/deliveries';
@@ -7,7 +8,10 @@ import { type StatusEventStore, statusEventId } from '@waybill/shared/stores/sta
 import type { SubscriberRow, SubscriberStore } from '@waybill/shared/stores/subscribers';
 import type { TurnStore } from '@waybill/shared/stores/turns';
 import type { Logger } from '@waybill/shared/telemetry/logger';
-import { attemptDelivery, yieldTurn } from './delivery/attempt.ts';
+import { attemptsInFlight, leaseRenewalFailures } from '@waybill/shared/telemetry/metrics';
+import { type AttemptResult, attemptDelivery, yieldTurn } from './delivery/attempt.ts';
+import { countClaim, countEnd } from './delivery/attempt-metrics.ts';
+import { AttemptTrace } from './delivery/attempt-trace.ts';
 import type { Sender } from './delivery/send.ts';
 import type { Lane } from './lanes/lane.ts';
 import type { Lanes } from './lanes/lanes.ts';
@@ -33,10 +37,24 @@ export interface DispatchDeps {
   readonly logger: Logger;
 }
 
+/** A row to be claimed, with the story of the command that named it, if one did. */
+export interface Offered extends Candidate {
+  readonly context?: Context;
+}
+
 interface Taken {
   readonly subscriber: SubscriberRow;
   readonly lane: Lane;
-  readonly rows: readonly Candidate[];
+  readonly rows: readonly Offered[];
+}
+
+/** A row this process holds the lease of. */
+interface Claimed {
+  readonly row: DeliveryRow;
+  readonly item: Taken;
+  readonly trace: AttemptTrace;
+  /** When its event was taken; null if that is gone. */
+  readonly takenAt: Date | null;
 }
 
 /**
@@ -71,6 +89,7 @@ export class Dispatch {
           claimer,
         );
       } catch (error) {
+        leaseRenewalFailures.inc();
         logger.warn({ err: error }, 'leases were not renewed, trying again');
       } finally {
         writing = false;
@@ -80,7 +99,7 @@ export class Dispatch {
   }
 
   /** Offers rows that commands named. Returns once each is claimed and being sent, or left for later. */
-  async offer(rowsBySubscriber: ReadonlyMap<string, readonly Candidate[]>): Promise<void> {
+  async offer(rowsBySubscriber: ReadonlyMap<string, readonly Offered[]>): Promise<void> {
     if (this.#stopping) return;
     const { lanes, subscribers } = this.#deps;
     const ids = [...rowsBySubscriber.keys()];
@@ -151,6 +170,7 @@ export class Dispatch {
     if (ids.length === 0) return;
     const { leases, events, claimer, turns } = this.#deps;
     const bySubscriber = new Map(taken.map((item) => [item.subscriber._id, item]));
+    const commands = new Map(taken.flatMap(({ rows }) => rows.map((row) => [row._id, row.context])));
     const terms = new Map(
       taken.map(({ subscriber: { _id, version, delivery } }) => [
         _id,
@@ -158,6 +178,7 @@ export class Dispatch {
       ]),
     );
     const leaseId = `lse_${randomUUID()}`;
+    const claimBegan = new Date();
     const sent = new Map<string, number>();
     try {
       const { held: claimed, exhausted } = await leases.claim(ids, leaseId, terms, claimer);
@@ -176,10 +197,16 @@ export class Dispatch {
         const item = bySubscriber.get(row.subscriberId);
         if (!item) continue;
         sent.set(row.subscriberId, (sent.get(row.subscriberId) ?? 0) + 1);
+        countClaim(row);
+        const event = bodies.get(statusEventId(row.shipmentId, row.eventVersion));
+        const { subscriber } = item;
+        const command = commands.get(row._id);
+        const trace = new AttemptTrace({ row, subscriber, command, claimBegan, now: this.#deps.clock.now() });
+        const mine = { row, item, trace, takenAt: event?.createdAt ?? null };
         const objection = against?.get(row._id);
         if (objection)
-          this.#track(row, item, () => Promise.resolve(yieldTurn(row, objection, this.#deps.clock.now())));
-        else this.#send(row, item, bodies.get(statusEventId(row.shipmentId, row.eventVersion))?.body ?? null);
+          this.#track(mine, () => Promise.resolve(yieldTurn(row, objection, this.#deps.clock.now())));
+        else this.#send(mine, event?.body ?? null);
       }
     } finally {
       for (const { lane, subscriber, rows } of taken) {
@@ -206,24 +233,24 @@ export class Dispatch {
     }
   }
 
-  #send(row: DeliveryRow, item: Taken, body: string | null): void {
+  #send(mine: Claimed, body: string | null): void {
     const { sender, clock } = this.#deps;
+    const { row, item, trace } = mine;
     const { subscriber } = item;
     const signal = this.#aborting.signal;
-    this.#track(row, item, () => attemptDelivery({ row, subscriber, body, sender, clock, signal }));
+    const traceHeaders = trace.headers;
+    this.#track(mine, () => attemptDelivery({ row, subscriber, body, traceHeaders, sender, clock, signal }));
   }
 
   /** Follows an attempt to its recorded end, then lets the next rows in. */
-  #track(
-    row: DeliveryRow,
-    { subscriber, lane }: Taken,
-    work: () => ReturnType<typeof attemptDelivery>,
-  ): void {
+  #track({ row, item, trace, takenAt }: Claimed, work: () => Promise<AttemptResult>): void {
+    const { subscriber, lane } = item;
     const { deliveries, settler, lanes, logger } = this.#deps;
     const follow = async (): Promise<void> => {
       try {
-        const { settlement, news } = await work();
-        await settler.settle(settlement, row);
+        const { settlement, news } = await trace.attempt(work);
+        await trace.settle(settlement, () => settler.settle({ ...settlement, span: trace.ids }, row));
+        countEnd(settlement, row, takenAt);
         if (news) await lanes.report(lane, news);
         await deliveries.trim(row);
         if (isOrdered(subscriber)) await this.#wakeNext(row, subscriber, settlement.transition === 'deliver');
@@ -231,12 +258,15 @@ export class Dispatch {
         logger.error({ err: error, deliveryId: row._id }, 'attempt was not recorded, its lease will expire');
       } finally {
         this.#inFlight.delete(row);
+        attemptsInFlight.set(this.#inFlight.size);
         lane.release(1, false);
         this.#refill(lane);
         if (this.#room() === 1) this.#refillAll(lanes.asleep());
       }
     };
-    this.#inFlight.set(row, follow());
+    // What follows from it belongs to other deliveries too, and not to the batch that this one came in.
+    this.#inFlight.set(row, context.with(ROOT_CONTEXT, follow));
+    attemptsInFlight.set(this.#inFlight.size);
   }
 
   /** Another version may have been waiting for this one. It is offered anew: the subscriber may have changed meanwhile. */
@@ -252,20 +282,25 @@ export class Dispatch {
    */
   #refill(lane: Lane, batch = true): void {
     if (this.#stopping || !lane.beginRefill(batch)) return;
-    this.#fetchRows(lane).then(
-      (more) => {
-        lane.endRefill(more);
-        if (!more) return;
-        const heldBack = this.#room() === 0 || lane.retryIn(performance.now()) > 0;
-        if (lane.free > 0 && !heldBack) this.#refill(lane);
-        else if (lane.taken === 0 || heldBack) this.#retryLater(lane);
-      },
-      (error: unknown) => {
-        lane.endRefill(false);
-        const { subscriberId } = lane;
-        this.#deps.logger.warn({ err: error, subscriberId }, 'waiting rows were not fetched, the tick will');
-      },
-    );
+    context
+      .with(ROOT_CONTEXT, () => this.#fetchRows(lane))
+      .then(
+        (more) => {
+          lane.endRefill(more);
+          if (!more) return;
+          const heldBack = this.#room() === 0 || lane.retryIn(performance.now()) > 0;
+          if (lane.free > 0 && !heldBack) this.#refill(lane);
+          else if (lane.taken === 0 || heldBack) this.#retryLater(lane);
+        },
+        (error: unknown) => {
+          lane.endRefill(false);
+          const { subscriberId } = lane;
+          this.#deps.logger.warn(
+            { err: error, subscriberId },
+            'waiting rows were not fetched, the tick will',
+          );
+        },
+      );
   }
 
   /** @returns whether more rows may be waiting. */

@@ -1,9 +1,11 @@
 import { randomUUID } from 'node:crypto';
 import { hostname } from 'node:os';
 import { parseEnvironment } from '@waybill/shared/config/environment';
+import { TOPICS } from '@waybill/shared/contracts/topics';
 import { startConsumerLoop } from '@waybill/shared/kafka/consumer-loop';
 import { connect } from '@waybill/shared/runtime/connections';
 import { healthApp, listen } from '@waybill/shared/runtime/health';
+import { refreshing } from '@waybill/shared/runtime/measure';
 import { runService } from '@waybill/shared/runtime/service';
 import { DeliveryStore } from '@waybill/shared/stores/deliveries';
 import { LaneStore } from '@waybill/shared/stores/lanes';
@@ -12,6 +14,7 @@ import { StatusEventStore } from '@waybill/shared/stores/status-events';
 import { SubscriberStore } from '@waybill/shared/stores/subscribers';
 import { TurnStore } from '@waybill/shared/stores/turns';
 import { createLogger } from '@waybill/shared/telemetry/logger';
+import { consumerLag } from '@waybill/shared/telemetry/metrics';
 import { dispatcherEnvironment } from './config.ts';
 import { createSender } from './delivery/send.ts';
 import { Dispatch, MAX_IN_FLIGHT } from './dispatch.ts';
@@ -22,11 +25,14 @@ import { Settler } from './settler.ts';
 /** How long requests under way may take to end when the process stops, in milliseconds. */
 const DRAIN_MS = 5_000;
 
+const COMMANDS_GROUP = 'waybill-dispatcher';
+const LAG_WITHIN_MS = 1_500;
+
 runService(async ({ resources, fail }) => {
   const config = parseEnvironment(dispatcherEnvironment, process.env);
   const logger = createLogger('dispatcher', config.LOG_LEVEL);
   const writes = ['deliveryDeadLetters'] as const;
-  const { kafka, codec, producer, database, clock, checks } = await connect(
+  const { kafka, codec, producer, database, clock, probe, checks } = await connect(
     'dispatcher',
     config,
     writes,
@@ -68,14 +74,22 @@ runService(async ({ resources, fail }) => {
     codec,
     producer,
     topic: 'deliveryCommands',
-    groupId: 'waybill-dispatcher',
+    groupId: COMMANDS_GROUP,
     handle: onCommands(dispatch),
     logger,
     onCrash: fail,
   });
   resources.add('consumer loop', () => loop.stop());
 
-  const health = healthApp({ ...checks, consumption: loop.check }, logger);
+  const measureLag = async (): Promise<void> => {
+    const lag = await probe.lag('deliveryCommands', COMMANDS_GROUP, LAG_WITHIN_MS);
+    const labels = {
+      messaging_destination_name: TOPICS.deliveryCommands.name,
+      messaging_consumer_group_name: COMMANDS_GROUP,
+    };
+    consumerLag.set(labels, lag);
+  };
+  const health = healthApp({ ...checks, consumption: loop.check }, logger, refreshing(measureLag, logger));
   const server = await listen(health, config.HTTP_PORT, config.HTTP_HOST);
   resources.add('http server', () => server.close());
   logger.info({ port: server.port }, 'dispatcher ready');

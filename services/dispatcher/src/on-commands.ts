@@ -1,6 +1,5 @@
 import type { BatchHandler } from '@waybill/shared/kafka/consumer-loop';
-import type { Candidate } from '@waybill/shared/stores/leases';
-import type { Dispatch } from './dispatch.ts';
+import type { Dispatch, Offered } from './dispatch.ts';
 
 /**
  * Takes a batch of commands: what can be sent now is claimed and on its way when this returns, the rest is left to
@@ -8,11 +7,11 @@ import type { Dispatch } from './dispatch.ts';
  */
 export function onCommands(dispatch: Dispatch): BatchHandler<'deliveryCommands'> {
   return async ({ messages }) => {
-    const rowsBySubscriber = new Map<string, Map<string, Candidate>>();
-    for (const { value } of messages) {
+    const rowsBySubscriber = new Map<string, Map<string, Offered>>();
+    for (const { value, context } of messages) {
       const { deliveryId: _id, shipmentId, subscriberId } = value;
-      const rows = rowsBySubscriber.get(subscriberId) ?? new Map<string, Candidate>();
-      rowsBySubscriber.set(subscriberId, rows.set(_id, { _id, shipmentId }));
+      const rows = rowsBySubscriber.get(subscriberId) ?? new Map<string, Offered>();
+      rowsBySubscriber.set(subscriberId, rows.set(_id, { _id, shipmentId, context }));
     }
     await dispatch.offer(new Map([...rowsBySubscriber].map(([id, rows]) => [id, [...rows.values()]])));
     return [];

@@ -1,9 +1,10 @@
 import { setTimeout as delay } from 'node:timers/promises';
+import { context, ROOT_CONTEXT } from '@opentelemetry/api';
 import type { Producer } from '@waybill/shared/kafka/producer';
 import type { DeliveryRow } from '@waybill/shared/stores/deliveries';
 import type { LeaseStore, Settlement } from '@waybill/shared/stores/leases';
 import type { Logger } from '@waybill/shared/telemetry/logger';
-import { attempts, staleResults } from '@waybill/shared/telemetry/metrics';
+import { staleResults } from '@waybill/shared/telemetry/metrics';
 
 /** Results wait this long for company, in milliseconds, and at most this many go into one write. */
 const GATHER_MS = 4;
@@ -44,7 +45,8 @@ export class Settler {
   settle(settlement: Settlement, row: DeliveryRow): Promise<void> {
     const { promise, resolve } = Promise.withResolvers<void>();
     this.#waiting.push({ settlement, row, done: resolve });
-    this.#writing ??= this.#writeAll();
+    // The write is for many; it belongs to none of their traces.
+    this.#writing ??= context.with(ROOT_CONTEXT, () => this.#writeAll());
     return promise;
   }
 
@@ -67,7 +69,6 @@ export class Settler {
       }
     }
     for (const { settlement, row, done } of group) {
-      attempts.inc({ outcome: settlement.outcome });
       this.#report(settlement, row);
       done();
     }
@@ -82,11 +83,12 @@ export class Settler {
 
   /** One wide line per attempt. */
   #report(
-    settlement: Settlement,
-    { shipmentId, subscriberId, eventVersion, attemptCount }: DeliveryRow,
+    { span, ...settlement }: Settlement,
+    { shipmentId, subscriberId, eventVersion, attemptCount, runId }: DeliveryRow,
   ): void {
+    const trace = span && { trace_id: span.traceId, span_id: span.spanId };
     this.#logger.info(
-      { ...settlement, shipmentId, subscriberId, eventVersion, attempt: attemptCount },
+      { ...trace, ...settlement, shipmentId, subscriberId, eventVersion, attempt: attemptCount, runId },
       'attempt',
     );
   }

@@ -18,6 +18,12 @@ function isCronPattern(text: string): boolean {
 export const schedulerEnvironment = {
   ...commonEnvironment,
   WAYBILL_API_KEYS: sharedEnvironment.WAYBILL_API_KEYS,
+  WAYBILL_API_RATE_PER_SECOND: z.coerce
+    .number()
+    .min(1)
+    .max(1_000_000)
+    .default(1_000)
+    .describe('Most requests per second of one API key, in each scheduler'),
   WAYBILL_SECRET_KEYS: sharedEnvironment.WAYBILL_SECRET_KEYS,
   WAYBILL_EGRESS_ALLOW: sharedEnvironment.WAYBILL_EGRESS_ALLOW,
   DISPATCH_TICK_CRON: cron

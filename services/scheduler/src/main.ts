@@ -3,7 +3,9 @@ import { parseEnvironment } from '@waybill/shared/config/environment';
 import { startConsumerLoop } from '@waybill/shared/kafka/consumer-loop';
 import { connect } from '@waybill/shared/runtime/connections';
 import { listen } from '@waybill/shared/runtime/health';
+import { refreshing } from '@waybill/shared/runtime/measure';
 import { runService } from '@waybill/shared/runtime/service';
+import { AuditLogStore } from '@waybill/shared/stores/audit-log';
 import { ChainStore } from '@waybill/shared/stores/chains';
 import { DeadLetterStore } from '@waybill/shared/stores/dead-letters';
 import { DeliveryStore } from '@waybill/shared/stores/deliveries';
@@ -18,16 +20,18 @@ import { schedulerEnvironment } from './config.ts';
 import { keepDeadLetters } from './fan-out/keep-dead-letters.ts';
 import { onStatusEvents } from './fan-out/on-status-events.ts';
 import { createApi } from './http/app.ts';
-import { runView } from './http/runs.ts';
+import { measureBacklog } from './measure-backlog.ts';
 import { retentionParts } from './retention/parts.ts';
 import { startCron } from './ticks/cron.ts';
 import { DispatchTick } from './ticks/dispatch-tick.ts';
+
+const FAN_OUT_GROUP = 'waybill-scheduler';
 
 runService(async ({ resources, fail }) => {
   const config = parseEnvironment(schedulerEnvironment, process.env);
   const logger = createLogger('scheduler', config.LOG_LEVEL);
   const writes = ['statusEvents', 'deliveryCommands', 'retentionTicks'] as const;
-  const { kafka, codec, producer, database, clock, checks } = await connect(
+  const { kafka, codec, producer, database, clock, probe, checks } = await connect(
     'scheduler',
     config,
     writes,
@@ -67,7 +71,7 @@ runService(async ({ resources, fail }) => {
     codec,
     producer,
     topic: 'statusEvents',
-    groupId: 'waybill-scheduler',
+    groupId: FAN_OUT_GROUP,
     handle: onStatusEvents({
       events,
       subscribers,
@@ -94,26 +98,35 @@ runService(async ({ resources, fail }) => {
     startCron('retention', config.RETENTION_TICK_CRON, (slot) => retention.tick.run(slot), logger),
   );
 
+  // The process has their digests; a crash report or an inspector shall not show them.
+  delete process.env.WAYBILL_API_KEYS;
+
   const api = createApi({
     events,
     subscribers,
     deliveries,
     deadLetters,
     deletedEvents,
+    retention: retention.routes,
     lanes,
     runs,
-    retention: retention.routes,
+    auditLog: new AuditLogStore(database.db),
     producer,
     clock,
     namingKey,
     ticks: {
-      dispatch: async (slot) => runView(await dispatch.run(slot)),
-      retention: async (slot) => runView((await retention.tick.run(slot)).run),
+      dispatch: (slot) => dispatch.run(slot),
+      retention: async (slot) => (await retention.tick.run(slot)).run,
     },
     apiKeys: config.WAYBILL_API_KEYS,
+    requestsPerSecond: config.WAYBILL_API_RATE_PER_SECOND,
     egress: config.WAYBILL_EGRESS_ALLOW,
     jaegerUrl: config.WAYBILL_JAEGER_URL,
     checks: { ...checks, consumption: fanOut.check },
+    refresh: refreshing(
+      measureBacklog({ deliveries, subscribers, lanes, clock, probe, groupId: FAN_OUT_GROUP }),
+      logger,
+    ),
     logger,
   });
   const server = await listen(api, config.HTTP_PORT, config.HTTP_HOST);

@@ -1,5 +1,11 @@
 import { describe, expect, it } from 'vitest';
-import { ConfigurationError, commonEnvironment, parseEnvironment, sharedEnvironment } from './environment.ts';
+import {
+  ConfigurationError,
+  commonEnvironment,
+  digestOfSecret,
+  parseEnvironment,
+  sharedEnvironment,
+} from './environment.ts';
 
 const ENVIRONMENT = { ...commonEnvironment, ...sharedEnvironment };
 const KEY = Buffer.alloc(32, 9).toString('base64');
@@ -32,13 +38,15 @@ describe('the environment', () => {
       MONGODB_URI: NEEDED.MONGODB_URI,
       SCHEMA_REGISTRY_URL: NEEDED.SCHEMA_REGISTRY_URL,
       KAFKA_SSL: 'false',
+      OTEL_TRACES_SAMPLER: 'parentbased_always_on',
+      OTEL_TRACES_SAMPLER_ARG: 1,
       HTTP_HOST: '0.0.0.0',
       HTTP_PORT: 0,
       LEASE_MS: 30_000,
       LOG_LEVEL: 'info',
       WAYBILL_API_KEYS: [
-        { name: 'warehouse', role: 'ingest', secret: '0123456789abcdef' },
-        { name: 'root', role: 'admin', secret: 'with:colons:in:the:secret' },
+        { name: 'warehouse', role: 'ingest', digest: digestOfSecret('0123456789abcdef') },
+        { name: 'root', role: 'admin', digest: digestOfSecret('with:colons:in:the:secret') },
       ],
       WAYBILL_SECRET_KEYS: [
         { kid: 'k2', key: Buffer.alloc(32, 9) },
@@ -114,8 +122,18 @@ describe('the environment', () => {
     ['no role', 'a::0123456789abcdef', 'has no role'],
     ['no name', ':admin:0123456789abcdef', 'has no name'],
     ['no key at all', ',', 'must hold at least one entry'],
+    ['one name in two roles', 'a:admin:0123456789abcdef,a:ingest:fedcba9876543210', 'with another role'],
+    ['one secret twice', 'a:admin:0123456789abcdef,b:ingest:0123456789abcdef', 'has a secret that'],
   ])('takes no API keys with %s', (_, keys, fault) => {
     expect(faultsOf({ WAYBILL_API_KEYS: keys })).toEqual([expect.stringContaining(fault)]);
+  });
+
+  it('holds no secret of an API key in clear, and two of one name while they are exchanged', () => {
+    const secrets = ['0123456789abcdef', 'fedcba9876543210'];
+    const keys = secrets.map((secret) => `upstream:ingest:${secret}`).join(',');
+    const { WAYBILL_API_KEYS: read } = parseEnvironment(ENVIRONMENT, { ...NEEDED, WAYBILL_API_KEYS: keys });
+    expect(read.map(({ name }) => name)).toEqual(['upstream', 'upstream']);
+    for (const secret of secrets) expect(JSON.stringify(read)).not.toContain(secret);
   });
 
   it('names the broken one of several entries by its place', () => {

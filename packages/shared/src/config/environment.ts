@@ -1,9 +1,11 @@
+import { createHash } from 'node:crypto';
 import { isIP } from 'node:net';
 import { z } from 'zod';
 import { openIssues, wordsOf } from '../contracts/fault-words.ts';
 import { ROLES, type Role } from '../contracts/http-api.ts';
 import { parseEgressPolicy } from '../domain/egress-policy.ts';
 import { leaseFault } from '../domain/lease.ts';
+import { SAMPLER_NAMES } from '../telemetry/trace-names.ts';
 import { engineAccessEnvironment, engineAccessFaults } from './engine-access.ts';
 
 /** Every fault of the environment at once; the process ends with status 78 (EX_CONFIG of sysexits). */
@@ -20,10 +22,17 @@ export class ConfigurationError extends Error {
   }
 }
 
+/** An API key as it is held: its secret is not kept, only compared by digest. */
 export interface ApiKey {
+  /** For the record of who did what. */
   readonly name: string;
   readonly role: Role;
-  readonly secret: string;
+  /** SHA-256 of the secret. A plain hash is enough for what is random and long; it is no password. */
+  readonly digest: Buffer;
+}
+
+export function digestOfSecret(secret: string): Buffer {
+  return createHash('sha256').update(secret).digest();
 }
 
 const list = (text: string) =>
@@ -56,9 +65,12 @@ const MIN_SECRET_LENGTH = 16;
 const apiKeys = z.string().transform((text, context): ApiKey[] => {
   const items = list(text);
   if (items.length === 0) context.addIssue({ code: 'custom', message: 'must hold at least one entry' });
+  const roleOf = new Map<string, string>();
+  const nameOf = new Map<string, string>();
   return items.flatMap((entry, index) => {
     const [name = '', role = '', ...rest] = entry.split(':');
     const secret = rest.join(':');
+    const digest = digestOfSecret(secret);
     const fault =
       name === ''
         ? 'has no name'
@@ -66,8 +78,16 @@ const apiKeys = z.string().transform((text, context): ApiKey[] => {
           ? `has no role of ${ROLES.join(', ')}`
           : secret.length < MIN_SECRET_LENGTH
             ? `needs a secret of at least ${MIN_SECRET_LENGTH} characters`
-            : null;
-    if (!fault) return [{ name, role: role as Role, secret }];
+            : (roleOf.get(name) ?? role) !== role
+              ? 'has a name that an earlier entry has with another role'
+              : nameOf.has(digest.toString('hex'))
+                ? 'has a secret that an earlier entry has'
+                : null;
+    if (!fault) {
+      roleOf.set(name, role);
+      nameOf.set(digest.toString('hex'), name);
+      return [{ name, role: role as Role, digest }];
+    }
     context.addIssue({ code: 'custom', message: `entry ${index + 1} must be name:role:secret and ${fault}` });
     return [];
   });
@@ -119,6 +139,16 @@ export const engineEnvironment = {
 export const commonEnvironment = {
   ...engineEnvironment,
   OTEL_EXPORTER_OTLP_ENDPOINT: url.optional().describe('Where traces go; unset: nowhere'),
+  OTEL_TRACES_SAMPLER: z
+    .enum(SAMPLER_NAMES)
+    .default('parentbased_always_on')
+    .describe('Which traces are kept; attempts that were not accepted always are'),
+  OTEL_TRACES_SAMPLER_ARG: z.coerce
+    .number()
+    .min(0)
+    .max(1)
+    .default(1)
+    .describe('The share of traces that the samplers by ratio keep'),
   HTTP_HOST: z
     .string()
     .refine((host) => isIP(host) > 0, 'must be an IP address')

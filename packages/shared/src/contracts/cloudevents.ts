@@ -9,7 +9,8 @@ const SOURCE = 'urn:waybill:status-events';
 export const CLOUDEVENT_MEDIA_TYPE = 'application/cloudevents+json';
 export const CLOUDEVENT_BATCH_MEDIA_TYPE = 'application/cloudevents-batch+json';
 
-const cloudEvent = z.looseObject({
+/** The envelope; what its `data` holds is judged as a status event. */
+export const cloudEvent = z.looseObject({
   specversion: z.literal('1.0'),
   id: z.string().min(1),
   source: z.string().min(1),

@@ -1,3 +1,5 @@
+import { rawNumberOf } from '../domain/raw-number.ts';
+
 /** A JSON value, as `JSON.parse` gives it. */
 export type ExactJson = null | boolean | number | string | ExactJson[] | { [key: string]: ExactJson };
 
@@ -25,7 +27,7 @@ export function findInexactJson(value: unknown): Inexactness[] {
       next.value.forEach((item, index) => {
         open.push({ value: item, path: [...path, index] });
       });
-    } else if (typeof next.value === 'object' && next.value !== null) {
+    } else if (typeof next.value === 'object' && next.value !== null && rawNumberOf(next.value) === null) {
       for (const [key, item] of Object.entries(next.value)) open.push({ value: item, path: [...path, key] });
     }
   }

@@ -84,3 +84,14 @@ export const runsQuery = z.strictObject({
 export const tickQuery = z.strictObject({
   slot: instant.optional().describe('Nominal time of the firing; default now'),
 });
+
+export const auditQuery = z.strictObject({
+  target: z.string().min(1).optional().describe('What was changed, such as `subscribers/clinic`'),
+  actor: z.string().min(1).optional().describe('Name of an API key'),
+  action: z.string().min(1).optional().describe('operationId of a call'),
+  from: instant.optional().describe('At or after'),
+  to: instant.optional().describe('Before'),
+  cursor: timeCursor,
+  limit: pageLimit,
+});
+export type AuditQuery = z.output<typeof auditQuery>;

@@ -18,7 +18,8 @@ export const identifier = (maxLength: number) =>
       'must have no control characters or lone surrogates',
     );
 
-const text = (maxLength: number) =>
+/** Text that the database holds as it is. */
+export const text = (maxLength: number) =>
   z
     .string()
     .max(maxLength)

@@ -1,6 +1,6 @@
 import { z } from 'zod';
 import { ORDERINGS } from '../domain/ordering.ts';
-import { identifier } from './status-event.ts';
+import { identifier, text } from './status-event.ts';
 import { wholeRecord } from './whole-record.ts';
 
 /** Shortest and longest timeout a subscriber may ask for, in milliseconds: the whole exchange, body included. */
@@ -57,6 +57,11 @@ const delivery = z.strictObject({
     .default('pass')
     .describe('Whether a dead version keeps later ones back (strict)'),
   sequence: z.boolean().default(false).describe('Number its deliveries without a gap: Waybill-Sequence'),
+  propagate: z
+    .array(z.enum(['tracestate', 'baggage']))
+    .max(2)
+    .default([])
+    .describe('What of the trace context it gets besides traceparent: may hold more than ids'),
   conflictMeans: z
     .enum(['retry', 'delivered'])
     .default('retry')
@@ -68,11 +73,14 @@ export const subscriberInput = z.strictObject({
   url: z
     .url({ protocol: /^https?$/ })
     .max(2048)
-    .refine((url) => !/[\p{Cc}\s]/u.test(url), 'must have no white space or control characters'),
+    .refine(
+      (url) => url.isWellFormed() && !/[\p{Cc}\s]/u.test(url),
+      'must have no white space, control characters or lone surrogates',
+    ),
   filter: z
     .strictObject({
-      statuses: z.array(z.string().min(1).max(64)).max(64).optional(),
-      attributes: wholeRecord(identifier(128), z.array(z.string().max(1024)).max(256)).optional(),
+      statuses: z.array(text(64).min(1)).max(64).optional(),
+      attributes: wholeRecord(identifier(128), z.array(text(1024)).max(256)).optional(),
     })
     .default({}),
   delivery: delivery.default(() => delivery.parse({})),

@@ -58,10 +58,18 @@ export interface Attempt {
   leftAt: Date | null;
   endedAt: Date | null;
   subscriberVersion: number;
+  /** Of the span that followed the attempt; while there is none, the trace is that of the delivery. */
   traceId: string | null;
   spanId: string | null;
   /** What a worker reported after it had lost the lease. Evidence only: it moved no state. */
   late?: LateResult;
+}
+
+/** The story a delivery belongs to, as the headers of W3C Trace Context and Baggage. */
+export interface TraceHeaders {
+  readonly traceparent: string;
+  readonly tracestate?: string;
+  readonly baggage?: string;
 }
 
 export interface LateResult {

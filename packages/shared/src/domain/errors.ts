@@ -4,11 +4,13 @@
  */
 export const PROBLEMS = {
   invalid_json: { status: 400, title: 'The body is not JSON' },
+  malformed_request: { status: 400, title: 'The request is not HTTP' },
   invalid_query: { status: 400, title: 'The query has faults' },
   unauthenticated: { status: 401, title: 'An API key is needed' },
   forbidden: { status: 403, title: 'This key may not do that' },
   not_found: { status: 404, title: 'There is no such thing' },
   method_not_allowed: { status: 405, title: 'This method is not served here' },
+  request_timeout: { status: 408, title: 'The request took too long to arrive' },
   conflict: { status: 409, title: 'Another content is stored under the same shipment and version' },
   not_replayable: { status: 409, title: 'Only a delivered, dead or cancelled delivery can be replayed' },
   not_reprocessable: { status: 409, title: 'Only what came from a topic can be sent again' },
@@ -18,6 +20,8 @@ export const PROBLEMS = {
   too_large: { status: 413, title: 'The content is too large' },
   unsupported_media_type: { status: 415, title: 'This content type is not understood' },
   invalid: { status: 422, title: 'The content has faults' },
+  rate_limited: { status: 429, title: 'This key calls too often; try again later' },
+  headers_too_large: { status: 431, title: 'The header is too large' },
   internal: { status: 500, title: 'Something went wrong on our side' },
   unavailable: { status: 503, title: 'A service that is needed does not answer; try again' },
 } as const satisfies Record<string, { status: number; title: string }>;
@@ -53,10 +57,13 @@ export function problem(code: ProblemCode, detail?: string, faults?: readonly Fa
 /** Thrown where a request cannot go on; the HTTP layer answers with its problem. */
 export class ProblemError extends Error {
   readonly problem: Problem;
+  /** What it tells besides: extension members of RFC 9457. */
+  readonly extension: object;
 
-  constructor(code: ProblemCode, detail?: string, faults?: readonly Fault[]) {
+  constructor(code: ProblemCode, detail?: string, faults?: readonly Fault[], extension: object = {}) {
     super(detail ?? PROBLEMS[code].title);
     this.name = 'ProblemError';
     this.problem = problem(code, detail, faults);
+    this.extension = extension;
   }
 }

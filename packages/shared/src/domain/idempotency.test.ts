@@ -1,5 +1,6 @@
 import { describe, expect, it } from 'vitest';
 import { contentDigest, deliveryKey, eventName } from './idempotency.ts';
+import { parseKeeping } from './raw-number.ts';
 
 const SECRET = Buffer.alloc(32, 7);
 const IDENTITY = { shipmentId: 'SHP-0001', subscriberId: 'clinic-a', eventVersion: 3 };
@@ -84,6 +85,13 @@ describe('the digest of a content', () => {
     ['an own key named __proto__', { data: JSON.parse('{"a":1,"__proto__":{"b":2}}') }],
   ])('differs for %s', (_, change) => {
     expect(contentDigest({ ...CONTENT, ...change })).not.toBe(contentDigest(CONTENT));
+  });
+
+  it('tells numbers apart by digits that a double does not have', () => {
+    const digestOf = (text: string) => contentDigest({ ...CONTENT, data: parseKeeping(text, () => true) });
+    expect(digestOf('[0.10000000000000001]')).toBe(digestOf('[0.10000000000000001]'));
+    expect(digestOf('[0.10000000000000001]')).not.toBe(digestOf('[0.10000000000000002]'));
+    expect(digestOf('[0.10000000000000001]')).not.toBe(digestOf('[{"rawJSON":"0.10000000000000001"}]'));
   });
 
   it('keeps the order of a list', () => {

@@ -1,6 +1,7 @@
 import { createHash, createHmac } from 'node:crypto';
 import stringify from 'safe-stable-stringify';
 import type { DeliveryIdentity } from './delivery.ts';
+import { rawNumberOf } from './raw-number.ts';
 
 /**
  * The delivery's name on every attempt, replays included: its row id, its `Idempotency-Key` and its
@@ -41,8 +42,22 @@ export interface EventContent {
  * Equal digests mean "the same event again", others a conflict.
  */
 export function contentDigest({ status, occurredAt, attributes, data }: EventContent): string {
-  const content = stringify([status, Date.parse(occurredAt), Object.entries(attributes).sort(byName), data]);
-  return createHash('sha256').update(content).digest('base64url');
+  const content = [status, Date.parse(occurredAt), Object.entries(attributes).sort(byName), data];
+  const text = stringify(content);
+  const hash = createHash('sha256').update(text);
+  // A number that is kept as it was written looks there like an object that holds it. JSON has no bare line breaks.
+  if (text.includes('"rawJSON"')) for (const raw of rawNumbersIn(content)) hash.update(`\n${raw}`);
+  return hash.digest('base64url');
+}
+
+function rawNumbersIn(content: unknown): string[] {
+  const found: string[] = [];
+  stringify(content, (_key, value: unknown) => {
+    const raw = rawNumberOf(value);
+    if (raw !== null) found.push(raw);
+    return value;
+  });
+  return found;
 }
 
 function byName([a]: [string, string], [b]: [string, string]): number {

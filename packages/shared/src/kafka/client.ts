@@ -1,4 +1,5 @@
 import { Kafka, type logCreator, logLevel, type SASLOptions } from 'kafkajs';
+import { TOPICS, type TopicName } from '../contracts/topics.ts';
 import type { Logger } from '../telemetry/logger.ts';
 import { inTime } from './deadline.ts';
 
@@ -56,6 +57,8 @@ function isGroupChange(error: unknown, message: string): boolean {
 /** Whether a broker answers, within `timeoutMs`. */
 export interface KafkaProbe {
   check(timeoutMs: number): Promise<void>;
+  /** Messages of a topic that a group has not taken yet; of one that never committed, all that are there. */
+  lag(topic: TopicName, groupId: string, timeoutMs: number): Promise<number>;
   close(): Promise<void>;
 }
 
@@ -65,6 +68,22 @@ export async function createKafkaProbe(kafka: Kafka): Promise<KafkaProbe> {
   return {
     check: async (timeoutMs) => {
       await inTime(admin.describeCluster(), timeoutMs);
+    },
+    lag: async (topic, groupId, timeoutMs) => {
+      const { name } = TOPICS[topic];
+      const [ends, groups] = await inTime(
+        Promise.all([admin.fetchTopicOffsets(name), admin.fetchOffsets({ groupId, topics: [name] })]),
+        timeoutMs,
+      );
+      const committed = new Map(
+        groups.flatMap(({ partitions }) =>
+          partitions.map(({ partition, offset }) => [partition, Number(offset)]),
+        ),
+      );
+      return ends.reduce((sum, { partition, high, low }) => {
+        const at = committed.get(partition) ?? -1;
+        return sum + Math.max(0, Number(high) - (at < 0 ? Number(low) : at));
+      }, 0);
     },
     close: () => admin.disconnect(),
   };

@@ -60,8 +60,10 @@ describe('a value of another producer', () => {
     expect(await codec.decode('statusEvents', framed(id, json))).toEqual({ ok: true, value: EVENT });
   });
 
-  it('keeps the awkward keys of its data', async () => {
-    const data = '{"yr.doy":"26.034","$b":{"c":1},"__proto__":{"admin":true}}';
+  it.each([
+    ['the awkward keys', '{"yr.doy":"26.034","$b":{"c":1},"__proto__":{"admin":true}}'],
+    ['digits that no double holds', '{"n":0.12345678901234567890,"half":"\\ud800"}'],
+  ])('keeps %s of its data', async (_, data) => {
     const id = await foreign.register('JSON', ANY_JSON);
     const json = JSON.stringify(EVENT).replace(/"data":.*/, `"data":${data}}`);
     const decoded = await codec.decode('statusEvents', framed(id, json));
@@ -98,6 +100,16 @@ describe('a value that cannot be taken', () => {
     const decoded = await codec.decode('statusEvents', framed(id, payload));
     expect(decoded).toMatchObject({ ok: false, reason: 'undecodable' });
     expect(decoded.ok || decoded.detail).not.toMatch(/SECRET|patient/);
+  });
+
+  it('is undecodable when it says something twice, and the detail says where', async () => {
+    const id = await foreign.register('JSON', ANY_JSON);
+    const json = JSON.stringify({ ...EVENT, data: '%' }).replace('"%"', '[{"dose":"SECRET","dose":"none"}]');
+    expect(await codec.decode('statusEvents', framed(id, json))).toEqual({
+      ok: false,
+      reason: 'undecodable',
+      detail: 'data[0].dose is there more than once',
+    });
   });
 
   it('is undecodable when its Avro is cut short', async () => {

@@ -1,6 +1,7 @@
 import { COMPATIBILITY, SchemaRegistry, SchemaType } from '@kafkajs/confluent-schema-registry';
 import { z } from 'zod';
 import type { DeadLetterReason } from '../contracts/dead-letter.ts';
+import { parseStrictJson, type StrictJson } from '../contracts/strict-json.ts';
 import { jsonSchemaOf, type MessageOf, TOPICS, type TopicName } from '../contracts/topics.ts';
 import { inTime } from './deadline.ts';
 import { type AskRegistry, askingWith, clientAccess, type RegistryAccess } from './registry-access.ts';
@@ -182,8 +183,16 @@ async function atStart<T>(request: Promise<T>): Promise<T> {
 
 /** @throws an error that, unlike the parser's, does not quote the value: details go into logs and headers. */
 function parseJson(bytes: Buffer): unknown {
+  const { value, faults } = parsed(bytes);
+  if (faults.length === 0) return value;
+  throw new Error(
+    faults.map(({ path, message }) => `${z.core.toDotPath(path) || 'the value'} ${message}`).join('; '),
+  );
+}
+
+function parsed(bytes: Buffer): StrictJson {
   try {
-    return JSON.parse(new TextDecoder('utf-8', { fatal: true, ignoreBOM: true }).decode(bytes));
+    return parseStrictJson(new TextDecoder('utf-8', { fatal: true, ignoreBOM: true }).decode(bytes));
   } catch {
     throw new Error('the value is not JSON in UTF-8');
   }

@@ -30,7 +30,7 @@ describe('messages that are taken', () => {
     expect(handled.map(({ offset }) => offset)).toEqual(values.map((_, index) => String(first + index)));
   });
 
-  it('carry the trace that their producer began, the last one if there are several', async () => {
+  it('carry the trace that their producer began, the last one if there are several, else one of their own', async () => {
     const run = randomUUID();
     const group = await bench.group();
     const { handled, handle } = noting(run);
@@ -45,7 +45,9 @@ describe('messages that are taken', () => {
       headers.map((header) => ({ value: bench.message(run), headers: header })),
     );
     await bench.committed(group, 0, first + headers.length);
-    expect(handled.map(({ traceId }) => traceId)).toEqual([trace, trace, null, null]);
+    const [one, two, ...others] = handled.map(({ traceId }) => traceId);
+    expect([one, two]).toEqual([trace, trace]);
+    expect(new Set([trace, ...others]).size).toBe(3);
   });
 
   it('come once to a group, whichever member has the partition', async () => {

@@ -1,9 +1,13 @@
 import { setTimeout as delay } from 'node:timers/promises';
+import { type Context, context } from '@opentelemetry/api';
 import type { EachBatchPayload, IHeaders, Kafka, KafkaMessage } from 'kafkajs';
 import { DEAD_LETTER_HEADERS, type DeadLetterReason } from '../contracts/dead-letter.ts';
 import { type MessageOf, TOPICS, type TopicName } from '../contracts/topics.ts';
 import type { Logger } from '../telemetry/logger.ts';
+import { consumedMessages, messagesPutAside, processDuration } from '../telemetry/metrics.ts';
+import { fail, inSpan, within } from '../telemetry/spans.ts';
 import type { Codec } from './codec.ts';
+import { type MessageSpan, startBatchSpan, startProcessSpan } from './message-spans.ts';
 import type { Producer, RawMessage } from './producer.ts';
 
 /** The broker's least; a killed member holds its partitions for this long, in milliseconds. */
@@ -15,8 +19,8 @@ const BACK_OFF_MS = { first: 100, most: 5_000 };
 export interface Received<Name extends TopicName> {
   readonly value: MessageOf<Name>;
   readonly offset: string;
-  /** From the message's W3C `traceparent`, if its producer sent one. */
-  readonly traceId: string | null;
+  /** The message's own story, going on from that of its producer: for what is done about this message alone. */
+  readonly context: Context;
 }
 
 /** A batch of one partition, in order, with everything unreadable already put aside. */
@@ -25,20 +29,6 @@ export interface ReceivedBatch<Name extends TopicName> {
   readonly partition: number;
   readonly firstOffset: string;
   readonly messages: readonly Received<Name>[];
-}
-
-/**
- * To be asked between the steps of long work; tells the group that this member lives. When it says no, the partition
- * goes to somebody else or the process ends: throw `HandOverError`, and the batch comes again there.
- */
-export type MayGoOn = () => Promise<boolean>;
-
-/** Thrown by a handler that stopped because it was told to: nothing is committed, and nothing is wrong. */
-export class HandOverError extends Error {
-  constructor() {
-    super('the batch is left to whoever has the partition next');
-    this.name = 'HandOverError';
-  }
 }
 
 /** A message the handler will not take, ever. */
@@ -65,6 +55,20 @@ export interface PutAside extends Refusal {
 export type BatchHandler<Name extends TopicName> = (
   batch: ReceivedBatch<Name>,
 ) => Promise<readonly Refusal[]>;
+
+/**
+ * To be asked between the steps of long work; tells the group that this member lives. When it says no, the partition
+ * goes to somebody else or the process ends: throw `HandOverError`, and the batch comes again there.
+ */
+export type MayGoOn = () => Promise<boolean>;
+
+/** Thrown by a handler that stopped because it was told to: nothing is committed, and nothing is wrong. */
+export class HandOverError extends Error {
+  constructor() {
+    super('the batch is left to whoever has the partition next');
+    this.name = 'HandOverError';
+  }
+}
 
 /** As `BatchHandler`, for work that takes longer than a group waits for a member. */
 export type LongBatchHandler<Name extends TopicName> = (
@@ -118,7 +122,7 @@ export async function startConsumerLoop<Name extends TopicName>(
     if (!payload.restart && !stopping.signal.aborted) onCrash(payload.error);
   });
 
-  async function takeBatch(payload: EachBatchPayload): Promise<void> {
+  async function takeBatch(payload: EachBatchPayload, spans: MessageSpan[]): Promise<void> {
     const { batch } = payload;
     const readable: Received<Name>[] = [];
     const refused: Refusal[] = [];
@@ -128,14 +132,22 @@ export async function startConsumerLoop<Name extends TopicName>(
         continue;
       }
       const decoded = await codec.decode(topic, value);
-      if (decoded.ok) readable.push({ value: decoded.value, offset, traceId: traceIdOf(headers) });
-      else refused.push({ offset, ...decoded });
+      if (!decoded.ok) {
+        refused.push({ offset, ...decoded });
+        continue;
+      }
+      const span = startProcessSpan(name, batch.partition, { value: decoded.value, offset, headers });
+      spans.push(span);
+      readable.push({ value: decoded.value, offset, context: span.context });
     }
     const { partition } = batch;
     if (readable.length > 0) {
       const firstOffset = readable[0]?.offset ?? '';
-      const mayGoOn = () => staysOurs(payload);
-      refused.push(...(await handle({ topic: name, partition, firstOffset, messages: readable }, mayGoOn)));
+      refused.push(
+        ...(await handle({ topic: name, partition, firstOffset, messages: readable }, () =>
+          staysOurs(payload),
+        )),
+      );
     }
     if (refused.length === 0) return;
     const byOffset = new Map(batch.messages.map((message) => [message.offset, message]));
@@ -147,6 +159,7 @@ export async function startConsumerLoop<Name extends TopicName>(
       refused.map((refusal) => putAside(name, partition, refusal, byOffset.get(refusal.offset))),
     );
     for (const refusal of refused) {
+      messagesPutAside.inc({ messaging_destination_name: name, reason: refusal.reason });
       logger.warn({ topic: name, partition, ...refusal, deadLetterTopic }, 'message put aside');
     }
   }
@@ -160,6 +173,30 @@ export async function startConsumerLoop<Name extends TopicName>(
     );
   }
 
+  /** One try at a batch, with its spans and its figures. Writes for the whole batch belong to the batch's own span. */
+  async function followBatch(payload: EachBatchPayload): Promise<void> {
+    const { messages, partition } = payload.batch;
+    const labels = { messaging_destination_name: name };
+    const done = processDuration.startTimer(labels);
+    const batchSpan = startBatchSpan(
+      name,
+      partition,
+      messages.map(({ headers }) => headers),
+    );
+    const spans: MessageSpan[] = [];
+    try {
+      const take = (): Promise<void> => inSpan(batchSpan, () => takeBatch(payload, spans));
+      await context.with(within(batchSpan, context.active()), take);
+      consumedMessages.inc(labels, messages.length);
+    } catch (error) {
+      for (const { span } of spans) fail(span, error);
+      throw error;
+    } finally {
+      for (const { span } of spans) span.end();
+      done();
+    }
+  }
+
   /** Tries until the batch is taken, the process stops, or the partition has gone to somebody else. */
   async function eachBatch(payload: EachBatchPayload): Promise<void> {
     const { batch, heartbeat, isRunning, isStale, resolveOffset } = payload;
@@ -168,7 +205,7 @@ export async function startConsumerLoop<Name extends TopicName>(
     try {
       for (let pause = BACK_OFF_MS.first; ; pause = Math.min(pause * 2, BACK_OFF_MS.most)) {
         try {
-          await takeBatch(payload);
+          await followBatch(payload);
           blocked.delete(batch.partition);
           break;
         } catch (error) {
@@ -212,12 +249,6 @@ export async function startConsumerLoop<Name extends TopicName>(
       await consumer.disconnect();
     },
   };
-}
-
-function traceIdOf(headers: IHeaders | undefined): string | null {
-  const header = headers?.traceparent;
-  const text = Array.isArray(header) ? header.at(-1) : header;
-  return /^[0-9a-f]{2}-([0-9a-f]{32})-/.exec(text?.toString() ?? '')?.[1] ?? null;
 }
 
 function deadLetter(

@@ -1,7 +1,12 @@
+import type { Context, Link, Span } from '@opentelemetry/api';
 import kafkajs, { type IHeaders, type Kafka, type Message } from 'kafkajs';
 import { type MessageOf, TOPICS, type TopicName } from '../contracts/topics.ts';
+import { sentMessages } from '../telemetry/metrics.ts';
+import { headersOf } from '../telemetry/propagation.ts';
+import { fail, within } from '../telemetry/spans.ts';
 import type { Codec } from './codec.ts';
 import { inTime } from './deadline.ts';
+import { startSendSpan } from './message-spans.ts';
 
 /** Below the broker's default limit for one batch (1 MiB). */
 const MAX_BATCH_BYTES = 1000 * 1024;
@@ -19,9 +24,23 @@ export class KafkaUnavailableError extends Error {
   }
 }
 
+/** The story a message belongs to, and what it links to besides. */
+export interface Story {
+  readonly parent: Context;
+  readonly links?: Link[];
+}
+
 export interface Producer {
-  /** Resolves when all in-sync replicas have every message. Keys come from the topic catalogue. */
-  send<Name extends TopicName>(name: Name, values: readonly MessageOf<Name>[]): Promise<void>;
+  /**
+   * Resolves when all in-sync replicas have every message. Keys come from the topic catalogue.
+   *
+   * @param storyOf the story of each message, told on in its headers; left out, the messages carry none.
+   */
+  send<Name extends TopicName>(
+    name: Name,
+    values: readonly MessageOf<Name>[],
+    storyOf?: (index: number) => Story,
+  ): Promise<void>;
   /** Sends bytes as they are, for dead letters. */
   sendRaw(topic: string, messages: readonly RawMessage[]): Promise<void>;
   close(): Promise<void>;
@@ -49,17 +68,31 @@ export async function createProducer(kafka: Kafka, codec: Codec): Promise<Produc
       } catch (error) {
         throw new KafkaUnavailableError(error);
       }
+      sentMessages.inc({ messaging_destination_name: topic }, batch.length);
     }
   }
 
   return {
-    send: (name, values) => {
+    send: async (name, values, storyOf) => {
       const { key, name: topic } = TOPICS[name];
       const keyOf = key as (value: (typeof values)[number]) => string;
-      return sendBatches(
-        topic,
-        values.map((value) => ({ key: keyOf(value), value: codec.encode(name, value) })),
-      );
+      const spans: Span[] = [];
+      const messages = values.map((value, index) => {
+        const message = { key: keyOf(value), value: codec.encode(name, value) };
+        if (!storyOf) return message;
+        const { parent, links = [] } = storyOf(index);
+        const span = startSendSpan(topic, value, parent, links);
+        spans.push(span);
+        return { ...message, headers: { ...headersOf(within(span, parent)) } };
+      });
+      try {
+        await sendBatches(topic, messages);
+      } catch (error) {
+        for (const span of spans) fail(span, error);
+        throw error;
+      } finally {
+        for (const span of spans) span.end();
+      }
     },
     sendRaw: (topic, messages) => sendBatches(topic, messages),
     close: () => producer.disconnect(),

@@ -1,6 +1,6 @@
 import { type EngineAccessSettings, engineAccess } from '../config/engine-access.ts';
 import type { TopicName } from '../contracts/topics.ts';
-import { createKafka, createKafkaProbe } from '../kafka/client.ts';
+import { createKafka, createKafkaProbe, type KafkaProbe } from '../kafka/client.ts';
 import { Codec } from '../kafka/codec.ts';
 import { createProducer, type Producer } from '../kafka/producer.ts';
 import { connectDatabase, type Database } from '../stores/client.ts';
@@ -15,6 +15,8 @@ export interface Connections {
   readonly producer: Producer;
   readonly database: Database;
   readonly clock: DatabaseClock;
+  /** For what a service wants to know of Kafka besides. */
+  readonly probe: KafkaProbe;
   /** Ready means all of them answer. */
   readonly checks: Readonly<Record<'kafka' | 'mongodb' | 'registry', Check>>;
 }
@@ -55,6 +57,7 @@ export async function connect(
     producer,
     database,
     clock,
+    probe,
     checks: {
       kafka: (timeoutMs) => probe.check(timeoutMs),
       mongodb: (timeoutMs) => database.ping(timeoutMs),

@@ -1,12 +1,28 @@
-import type { Server } from 'node:http';
+import { once } from 'node:events';
 import type { AddressInfo } from 'node:net';
 import express, { type Express } from 'express';
-import { register } from 'prom-client';
+import { collectDefaultMetrics, register } from 'prom-client';
 import type { Logger } from '../telemetry/logger.ts';
 import { closeMethods, notFound, problemHandler } from './http-problems.ts';
+import { createLimitedServer, type ServerLimits } from './http-server.ts';
+import type { Refresh } from './measure.ts';
+import { timeRequests } from './request-metrics.ts';
+
+// Of the process: memory, processor time, event loop, garbage collection.
+collectDefaultMetrics();
 
 const CHECK_TIMEOUT_MS = 2_000;
 const DROP_IDLE_EVERY_MS = 20;
+
+/** For a browser that is led here: guess no type, run nothing, show it in no frame, keep and tell nobody anything. */
+const SECURITY_HEADERS = {
+  'Cache-Control': 'no-store',
+  'Content-Security-Policy': "default-src 'none'; frame-ancestors 'none'",
+  'Cross-Origin-Resource-Policy': 'same-origin',
+  'Referrer-Policy': 'no-referrer',
+  'X-Content-Type-Options': 'nosniff',
+  'X-Frame-Options': 'DENY',
+};
 
 /** One thing a service needs. Throws, or takes too long, when it is not there. */
 export type Check = (timeoutMs: number) => Promise<unknown>;
@@ -14,10 +30,21 @@ export type Check = (timeoutMs: number) => Promise<unknown>;
 /**
  * `/healthz` (the process answers), `/readyz` (everything it needs answers, else 503 naming what does not) and
  * `/metrics` (Prometheus). No key is asked for.
+ *
+ * @param refresh measures what has to be asked for, before a scrape is answered.
  */
-export function healthRoutes(checks: Readonly<Record<string, Check>>): Express {
+export function healthRoutes(
+  checks: Readonly<Record<string, Check>>,
+  refresh: Refresh = async () => {},
+): Express {
   const app = express();
   app.disable('x-powered-by');
+  // Nothing here may be kept, so nothing is compared with what somebody has kept.
+  app.disable('etag');
+  app.use((_request, response, next) => {
+    response.set(SECURITY_HEADERS);
+    next();
+  });
   app.get('/healthz', (_request, response) => {
     response.json({ status: 'ok' });
   });
@@ -32,15 +59,21 @@ export function healthRoutes(checks: Readonly<Record<string, Check>>): Express {
     });
   });
   app.get('/metrics', async (_request, response) => {
+    await refresh();
     response.type(register.contentType).send(await register.metrics());
   });
   closeMethods(app.router);
+  app.use(timeRequests);
   return app;
 }
 
 /** Those routes alone, for a service that serves nothing else. */
-export function healthApp(checks: Readonly<Record<string, Check>>, logger: Logger): Express {
-  return healthRoutes(checks).use(notFound).use(problemHandler(logger));
+export function healthApp(
+  checks: Readonly<Record<string, Check>>,
+  logger: Logger,
+  refresh?: Refresh,
+): Express {
+  return healthRoutes(checks, refresh).use(notFound).use(problemHandler(logger));
 }
 
 async function faultOf(check: Check): Promise<string | null> {
@@ -61,10 +94,14 @@ export interface Listening {
  * Listens on one address, or with `0.0.0.0` on all; resolves when it does. Closing lets open requests end and drops idle
  * connections.
  */
-export async function listen(app: Express, port: number, host = '127.0.0.1'): Promise<Listening> {
-  const { promise, resolve, reject } = Promise.withResolvers<Server>();
-  const server = app.listen(port, host, (error) => (error ? reject(error) : resolve(server)));
-  await promise;
+export async function listen(
+  app: Express,
+  port: number,
+  host = '127.0.0.1',
+  limits?: ServerLimits,
+): Promise<Listening> {
+  const server = createLimitedServer(app, limits).listen(port, host);
+  await once(server, 'listening');
   return {
     port: (server.address() as AddressInfo).port,
     close: async () => {

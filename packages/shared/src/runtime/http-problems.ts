@@ -2,7 +2,7 @@ import type { ErrorRequestHandler, IRouter, RequestHandler, Response } from 'exp
 import { type Problem, ProblemError, problem } from '../domain/errors.ts';
 import type { Logger } from '../telemetry/logger.ts';
 
-export function sendProblem(response: Response, found: Problem, extension: object = {}): void {
+function sendProblem(response: Response, found: Problem, extension: object): void {
   response
     .status(found.status)
     .type('application/problem+json')
@@ -15,7 +15,9 @@ export function sendProblem(response: Response, found: Problem, extension: objec
  */
 export function closeMethods<Routes extends IRouter>(router: Routes): Routes {
   const routes = router.stack.flatMap(({ route }) => route ?? []);
+  const closed = new Set(routes.filter(({ stack }) => stack.some(isForAll)).map(({ path }) => path));
   for (const [path, same] of Map.groupBy(routes, (route) => route.path)) {
+    if (closed.has(path)) continue;
     const methods = new Set(same.flatMap(({ stack }) => stack.map(({ method }) => method.toUpperCase())));
     if (methods.has('GET')) methods.add('HEAD');
     const allow = [...methods, 'OPTIONS'].join(', ');
@@ -28,6 +30,11 @@ export function closeMethods<Routes extends IRouter>(router: Routes): Routes {
     });
   }
   return router;
+}
+
+/** What `all` made, for every method. The types do not know that such a layer has none. */
+function isForAll({ method }: { method: string | undefined }): boolean {
+  return method === undefined;
 }
 
 export const notFound: RequestHandler = (request) => {
@@ -48,18 +55,19 @@ export function problemHandler(
       next(error);
       return;
     }
-    const found = problemOf(error) ?? known(error) ?? bodyProblem(error) ?? problem('internal');
+    const found = problemOf(error, known);
     if (found.status >= 500)
       logger.error({ err: error, method: request.method, path: request.path }, found.title);
     if (found.status === 503) response.set('Retry-After', '1');
-    sendProblem(response, found);
+    sendProblem(response, found, error instanceof ProblemError ? error.extension : {});
   };
 }
 
-function problemOf(error: unknown): Problem | null {
+/** The problem that an error stands for. */
+export function problemOf(error: unknown, known: (error: unknown) => Problem | null): Problem {
   if (error instanceof ProblemError) return error.problem;
   if (error instanceof URIError) return problem('not_found', 'the path cannot be decoded');
-  return null;
+  return known(error) ?? bodyProblem(error) ?? problem('internal');
 }
 
 /** express's own faults while reading a request carry a status. */

@@ -9,7 +9,10 @@ type Chain = Pick<DeliveryRow, 'shipmentId' | 'subscriberId'>;
 
 /** What fan-out knows of a new delivery. */
 export type NewDelivery = Chain &
-  Pick<DeliveryRow, '_id' | 'eventVersion' | 'status' | 'runId' | 'traceId' | 'previousVersion' | 'chain'>;
+  Pick<
+    DeliveryRow,
+    '_id' | 'eventVersion' | 'status' | 'runId' | 'traceId' | 'traceHeaders' | 'previousVersion' | 'chain'
+  >;
 
 export interface ChainEnd extends Chain {
   readonly chain: number;

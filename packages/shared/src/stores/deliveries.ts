@@ -1,7 +1,7 @@
 import type { Collection, Db, Document, Filter } from 'mongodb';
 import type { DeliveriesQuery, DeliveryFilter } from '../contracts/http-api.ts';
 import { readCursor, writeCursor } from '../domain/cursor.ts';
-import type { Attempt, DeliveryState, Lease, TransitionRecord } from '../domain/delivery.ts';
+import type { Attempt, DeliveryState, Lease, TraceHeaders, TransitionRecord } from '../domain/delivery.ts';
 import { TRANSITIONS } from '../domain/transitions.ts';
 import { transition } from './delivery-transition.ts';
 import { insertMissing } from './duplicate-keys.ts';
@@ -37,6 +37,8 @@ export interface DeliveryRow {
   attempts: Attempt[];
   transitions: TransitionRecord[];
   traceId: string | null;
+  /** Where its story began, for retries that go on with it, also hours later. */
+  traceHeaders?: TraceHeaders;
   /** The version made for this subscriber before this one, of the same shipment: how a receiver sees a hole. */
   previousVersion: number | null;
   /** Place in that chain, from 1. */
@@ -64,12 +66,15 @@ export interface ArchiveRow {
 const MAX_ATTEMPTS_IN_ROW = 60;
 
 /** What a command needs to know of a row. */
-export type EnqueuedDelivery = Pick<DeliveryRow, '_id' | 'shipmentId' | 'subscriberId'>;
+export type EnqueuedDelivery = Pick<DeliveryRow, '_id' | 'shipmentId' | 'subscriberId'> &
+  Partial<Pick<DeliveryRow, 'createdAt' | 'traceHeaders'>>;
 
 /** Most rows of one subscriber that one tick enqueues: what the largest can have under way at once. */
 const DUE_PER_SUBSCRIBER = 500;
 
-const COMMAND_FIELDS = { projection: { shipmentId: 1, subscriberId: 1 } } as const;
+const COMMAND_FIELDS = {
+  projection: { shipmentId: 1, subscriberId: 1, createdAt: 1, traceHeaders: 1 },
+} as const;
 
 /** Rows as fan-out and the dispatch tick make and select them, and as people look at them. */
 export class DeliveryStore {
@@ -157,6 +162,20 @@ export class DeliveryStore {
       (await this.#subscribers.aggregate([...dueOfSubscribers(now, except, 1), { $limit: 1 }]).toArray())
         .length > 0
     );
+  }
+
+  /** When the row that is due the longest was due; null if none is. Index: `due`. */
+  async oldestDueAt(now: Date): Promise<Date | null> {
+    const row = await this.#deliveries.findOne(
+      { dueAt: { $lte: now } },
+      { sort: { dueAt: 1 }, projection: { dueAt: 1 } },
+    );
+    return row?.dueAt ?? null;
+  }
+
+  /** How many rows are dead, counted up to a bound. Index: `dead`. */
+  countDead(most: number): Promise<number> {
+    return this.#deliveries.countDocuments({ state: 'dead' }, { limit: most, hint: 'dead' });
   }
 
   /** The rows a run selected that still wait for their command's effect. Index: `run`. */

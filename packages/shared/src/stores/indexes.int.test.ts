@@ -299,6 +299,9 @@ describe('the queries that run all the time', () => {
     ['the newest of a subscriber', ['newest_of_subscriber'], 60, () => list({ subscriberId: 's2' })],
     ['the newest of a time', ['newest'], 60, () => list({ to: second(90_000).toISOString() })],
     ['dead deliveries', ['dead'], 60, () => deliveries().dead(undefined, 50)],
+    // Gauges
+    ['since when the oldest is due', ['due'], 1, () => deliveries().oldestDueAt(NOW)],
+    ['how many are dead', ['dead'], 50, () => deliveries().countDead(50)],
     ['the versions of a shipment', ['shipment'], 10, () => events().ofShipment('SHP-7', 100)],
     ['events that were deleted', ['operation'], 0, () => ledger().deletedAmong(['SHP-0:0', 'SHP-1:1'])],
     ['what was erased of shipments', ['shipment'], 0, () => erasures().erasedAmong(['SHP-0', 'SHP-1'])],

@@ -56,6 +56,12 @@ export const INDEXES: Readonly<Record<string, readonly Index[]>> = {
     { key: { 'breaker.openUntil': 1 }, options: { name: 'broken', sparse: true } },
   ],
   dead_letters: [{ key: { putAsideAt: -1, _id: -1 }, options: { name: 'newest' } }],
+  audit_log: [
+    { key: { at: -1, _id: -1 }, options: { name: 'newest' } },
+    { key: { target: 1, at: -1, _id: -1 }, options: { name: 'newest_of_target' } },
+    { key: { 'actor.key': 1, at: -1, _id: -1 }, options: { name: 'newest_of_actor' } },
+    { key: { action: 1, at: -1, _id: -1 }, options: { name: 'newest_of_action' } },
+  ],
   runs: [
     { key: { startedAt: -1, _id: -1 }, options: { name: 'newest' } },
     { key: { finishedAt: 1, _id: 1 }, options: { name: 'finished', ...ended('finishedAt') } },

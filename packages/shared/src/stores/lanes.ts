@@ -103,6 +103,11 @@ export class LaneStore {
     await this.#lanes.updateMany({ _id: { $in: subscriberIds } }, { $pull: { holders: { instance } } });
   }
 
+  /** How many breakers are open. There is a small row for each subscriber that was ever sent to. */
+  countOpenBreakers(now: Date): Promise<number> {
+    return this.#lanes.countDocuments({ 'breaker.openUntil': { $gt: now } });
+  }
+
   /** The subscriber asked to be left alone for a while. The latest request wins, never an earlier one. */
   async throttle(subscriberId: string, forMs: number): Promise<void> {
     await this.#lanes.updateOne({ _id: subscriberId }, [

@@ -46,6 +46,8 @@ export interface Settlement {
   readonly retryInMs?: number;
   /** Why a closed row was closed, or a pending one is still owed. */
   readonly closeReason: string | null;
+  /** The span that followed the attempt; where there is none the attempt keeps the delivery's trace. */
+  readonly span?: { readonly traceId: string; readonly spanId: string | null };
 }
 
 /** A row may be claimed when a command is out for it, or when its time has come by the database's clock. */
@@ -225,6 +227,7 @@ function settleOne(settlement: Settlement): { filter: Filter<DeliveryRow>; updat
     leftAt: literal(settlement.leftAt),
     endedAt: literal(settlement.endedAt),
     leaseEnd: 'settled',
+    ...(settlement.span ? literalIds(settlement.span) : {}),
   };
   return {
     filter: {
@@ -255,12 +258,19 @@ function settleOne(settlement: Settlement): { filter: Filter<DeliveryRow>; updat
 
 /** Attempts that were settled by their own lease have that outcome and no late result. */
 function keepEvidence(settlement: Settlement): { filter: Filter<DeliveryRow>; update: Document } {
-  const { deliveryId, leaseId, outcome, reason, statusCode, leftAt, endedAt } = settlement;
+  const { deliveryId, leaseId, outcome, reason, statusCode, leftAt, endedAt, span } = settlement;
   const open = { leaseId, $or: [{ outcome: null }, { reason: 'worker_lost' }], late: { $exists: false } };
   return {
     filter: { _id: deliveryId, 'lease.id': { $ne: leaseId }, attempts: { $elemMatch: open } },
     update: {
-      $set: { 'attempts.$.late': { outcome, reason, statusCode, leftAt, reportedAt: endedAt } },
+      $set: {
+        'attempts.$.late': { outcome, reason, statusCode, leftAt, reportedAt: endedAt },
+        ...(span ? { 'attempts.$.traceId': span.traceId, 'attempts.$.spanId': span.spanId } : {}),
+      },
     },
   };
+}
+
+function literalIds({ traceId, spanId }: NonNullable<Settlement['span']>): Document {
+  return { traceId: literal(traceId), spanId: literal(spanId) };
 }

@@ -1,5 +1,6 @@
 import type { Collection, Db } from 'mongodb';
 import type { DeadLetterReason } from '../contracts/dead-letter.ts';
+import type { TraceHeaders } from '../domain/delivery.ts';
 import { insertMissing } from './duplicate-keys.ts';
 
 /** Why a subscriber got no delivery of an event. */
@@ -22,6 +23,8 @@ export interface StatusEventRow {
   /** What subscribers receive, as text: the same bytes for every subscriber and attempt. */
   body: string;
   origin: 'http' | 'kafka';
+  /** The story it came with or began, for a fan-out that comes late. */
+  traceHeaders?: TraceHeaders;
   createdAt: Date;
   /** While set, fan-out has not happened; the dispatch tick publishes the event again once it has passed. */
   dueAt?: Date;
@@ -142,10 +145,12 @@ export class StatusEventStore {
     );
   }
 
-  /** The rendered bodies of events, by row id. */
-  async bodies(ids: readonly string[]): Promise<Map<string, { body: string; eventId: string }>> {
+  /** The rendered bodies of events and when they were taken, by row id. */
+  async bodies(
+    ids: readonly string[],
+  ): Promise<Map<string, { body: string; eventId: string; createdAt: Date }>> {
     const rows = await this.#events
-      .find({ _id: { $in: ids } }, { projection: { body: 1, eventId: 1 } })
+      .find({ _id: { $in: ids } }, { projection: { body: 1, eventId: 1, createdAt: 1 } })
       .toArray();
     return new Map(rows.map((row) => [row._id, row]));
   }

@@ -83,19 +83,24 @@ export class SubscriberStore {
     return this.#subscribers.findOne({ _id: id, ...PRESENT });
   }
 
-  async delete(id: string, by: string): Promise<boolean> {
-    const { modifiedCount } = await this.#subscribers.updateOne({ _id: id, ...PRESENT }, [
-      {
-        $set: {
-          deletedAt: '$$NOW',
-          enabled: false,
-          version: { $add: ['$version', 1] },
-          updatedAt: '$$NOW',
-          updatedBy: { $literal: by },
+  /** @returns its last version, which says that it is gone; null if there was no such subscriber. */
+  async delete(id: string, by: string): Promise<number | null> {
+    const row = await this.#subscribers.findOneAndUpdate(
+      { _id: id, ...PRESENT },
+      [
+        {
+          $set: {
+            deletedAt: '$$NOW',
+            enabled: false,
+            version: { $add: ['$version', 1] },
+            updatedAt: '$$NOW',
+            updatedBy: { $literal: by },
+          },
         },
-      },
-    ]);
-    return modifiedCount === 1;
+      ],
+      { returnDocument: 'after', projection: { version: 1 } },
+    );
+    return row?.version ?? null;
   }
 
   /** By id, ascending. The cursor is the last id of the page before. */
@@ -111,6 +116,11 @@ export class SubscriberStore {
   /** Everybody, for fan-out: one read per batch, so that a subscriber counts as soon as it is put. */
   all(): Promise<SubscriberRow[]> {
     return this.#subscribers.find(PRESENT).toArray();
+  }
+
+  /** How many wait to be enabled. One small read of all: subscribers are few beside what they get. */
+  countQuarantined(): Promise<number> {
+    return this.#subscribers.countDocuments({ quarantine: { $exists: true }, ...PRESENT });
   }
 
   async byId(ids: readonly string[]): Promise<Map<string, SubscriberRow>> {

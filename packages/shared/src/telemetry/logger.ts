@@ -1,3 +1,4 @@
+import { isSpanContextValid, trace } from '@opentelemetry/api';
 import { type Logger, pino } from 'pino';
 
 export type { Logger };
@@ -9,12 +10,24 @@ const SECRET_PATHS = ['authorization', 'password', 'secret', 'token', 'body', 'd
   `*.*.${name}`,
 ]);
 
-/** JSON lines on stdout. No payload and no secret is logged. */
+/**
+ * JSON lines on stdout. No payload and no secret is logged. A line that is written while something with a story is
+ * done names its trace, by the names OpenTelemetry gives for logs that are no OTLP.
+ */
 export function createLogger(service: string, level: string): Logger {
   return pino({
     level,
     base: { service },
     redact: { paths: SECRET_PATHS, censor: '[redacted]' },
     timestamp: pino.stdTimeFunctions.isoTime,
+    mixin: activeTrace,
+    // What a line says of itself counts: it may be about another trace than the active one.
+    mixinMergeStrategy: (line, active) => ({ ...active, ...line }),
   });
+}
+
+function activeTrace(): object {
+  const active = trace.getActiveSpan()?.spanContext();
+  if (!active || !isSpanContextValid(active)) return {};
+  return { trace_id: active.traceId, span_id: active.spanId };
 }

@@ -1,4 +1,5 @@
 import { randomUUID } from 'node:crypto';
+import { trace } from '@opentelemetry/api';
 import { TOPICS } from '../contracts/topics.ts';
 import { createKafka } from '../kafka/client.ts';
 import { Codec } from '../kafka/codec.ts';
@@ -21,7 +22,7 @@ type BenchTopic = 'retentionTicks' | 'deliveryCommands';
 export interface Handled {
   readonly number: number;
   readonly offset: string;
-  readonly traceId: string | null;
+  readonly traceId: string | undefined;
 }
 
 interface BenchParts<Name extends BenchTopic> {
@@ -133,10 +134,10 @@ export function noting<Name extends BenchTopic>(
   const handle: BatchHandler<Name> = async ({ messages }) => {
     const mine = messages
       .filter(({ value }) => value.runId === runId)
-      .map(({ value, offset, traceId }) => ({
+      .map(({ value, offset, context }) => ({
         number: 'shard' in value ? value.shard : Number(value.deliveryId),
         offset,
-        traceId,
+        traceId: trace.getSpanContext(context)?.traceId,
       }));
     handled.push(...mine);
     return mine.length > 0 ? decide(mine) : [];

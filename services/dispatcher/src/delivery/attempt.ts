@@ -3,9 +3,10 @@ import type { DatabaseClock } from '@waybill/shared/stores/database-clock';
 import type { DeliveryRow } from '@waybill/shared/stores/deliveries';
 import type { Settlement } from '@waybill/shared/stores/leases';
 import type { SubscriberRow } from '@waybill/shared/stores/subscribers';
+import { countRequest } from './attempt-metrics.ts';
 import { conclude, type LaneNews } from './conclude.ts';
 import { deliveryHeaders } from './headers.ts';
-import type { Sender } from './send.ts';
+import type { Sender, SendResult } from './send.ts';
 
 const CONNECT_TIMEOUT_MS = 5_000;
 /** When a row that found another version under way tries again, in milliseconds. */
@@ -17,6 +18,8 @@ interface AttemptInput {
   readonly subscriber: SubscriberRow;
   /** What subscribers receive; null if the event is gone. */
   readonly body: string | null;
+  /** That carry the attempt's story on. */
+  readonly traceHeaders: Readonly<Record<string, string>>;
   readonly sender: Sender;
   readonly clock: DatabaseClock;
   readonly signal: AbortSignal;
@@ -26,26 +29,31 @@ export interface AttemptResult {
   readonly settlement: Settlement;
   /** Null if nothing was learnt about the subscriber. */
   readonly news: LaneNews | null;
+  /** What the request came to; null if none was made. */
+  readonly exchange: SendResult | null;
 }
 
 /** Sends a claimed delivery once and says how it ended. Times are by the database's clock. */
 export async function attemptDelivery(input: AttemptInput): Promise<AttemptResult> {
-  const { row, subscriber, body, sender, clock, signal } = input;
+  const { row, subscriber, body, traceHeaders, sender, clock, signal } = input;
   const { url, delivery: policy } = subscriber;
   if (body === null) {
     const reason = 'event_missing';
     return notSent(row, { reason, transition: 'bury', closeReason: reason }, clock.now());
   }
-  const { observation, leftAt, endedAt } = await sender.send(
+  const beganAt = performance.now();
+  const exchange = await sender.send(
     {
       url,
-      headers: deliveryHeaders(row, row.attemptCount, clock.now()),
+      headers: { ...deliveryHeaders(row, row.attemptCount, clock.now()), ...traceHeaders },
       body: Buffer.from(body),
       timeoutMs: policy.timeoutMs,
       connectTimeoutMs: Math.min(CONNECT_TIMEOUT_MS, policy.timeoutMs),
     },
     signal,
   );
+  const { observation, leftAt, endedAt } = exchange;
+  countRequest(beganAt, exchange);
   const { news, ...conclusion } = conclude(observation, row, policy, clock.now(), Math.random());
   return {
     settlement: {
@@ -55,6 +63,7 @@ export async function attemptDelivery(input: AttemptInput): Promise<AttemptResul
       endedAt: notBeforeClaim(row, clock.at(endedAt)),
     },
     news,
+    exchange,
   };
 }
 
@@ -86,7 +95,7 @@ function notSent(
     endedAt: now,
     counts: false,
   } as const;
-  return { settlement: { ...leaseOf(row), ...unsent, ...end }, news: null };
+  return { settlement: { ...leaseOf(row), ...unsent, ...end }, news: null, exchange: null };
 }
 
 function leaseOf(row: DeliveryRow): Pick<Settlement, 'deliveryId' | 'leaseId'> {

@@ -1,4 +1,5 @@
 import { randomUUID } from 'node:crypto';
+import { ROOT_CONTEXT } from '@opentelemetry/api';
 import { subscriberInput } from '@waybill/shared/contracts/subscriber';
 import { parseEgressPolicy } from '@waybill/shared/domain/egress-policy';
 import type { Producer } from '@waybill/shared/kafka/producer';
@@ -94,7 +95,7 @@ export class Bench implements AsyncDisposable {
       const messages = rows.map(({ _id: deliveryId, shipmentId, subscriberId }, index) => ({
         value: { deliveryId, shipmentId, subscriberId, runId: 'test' },
         offset: String(index),
-        traceId: null,
+        context: ROOT_CONTEXT,
       }));
       return handle({ topic: 'delivery.commands', partition: 0, firstOffset: '0', messages });
     };

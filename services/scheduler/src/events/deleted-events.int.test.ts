@@ -1,3 +1,4 @@
+import { ROOT_CONTEXT } from '@opentelemetry/api';
 import type { StatusEvent } from '@waybill/shared/contracts/status-event';
 import { subscriberInput } from '@waybill/shared/contracts/subscriber';
 import { ledgerKeyOf, recordHash } from '@waybill/shared/domain/retention-ledger';
@@ -31,7 +32,7 @@ function fanOut(events: readonly StatusEvent[]) {
     namingKey,
     visibilityMs: 30_000,
   };
-  const messages = events.map((value, index) => ({ value, offset: String(index), traceId: null }));
+  const messages = events.map((value, index) => ({ value, offset: String(index), context: ROOT_CONTEXT }));
   return onStatusEvents({ events: store, ...parts })({
     topic: 'shipment.status-events',
     partition: 3,

@@ -1,3 +1,4 @@
+import { ROOT_CONTEXT } from '@opentelemetry/api';
 import { subscriberInput } from '@waybill/shared/contracts/subscriber';
 import { ChainStore } from '@waybill/shared/stores/chains';
 import type { DeliveryRow } from '@waybill/shared/stores/deliveries';
@@ -40,7 +41,7 @@ function fanOut(events: readonly Event[], partition = 0, chains = bench.chains) 
     namingKey,
     visibilityMs: 30_000,
   };
-  const messages = events.map((value, index) => ({ value, offset: String(index), traceId: null }));
+  const messages = events.map((value, index) => ({ value, offset: String(index), context: ROOT_CONTEXT }));
   const topic = 'shipment.status-events';
   return onStatusEvents({ events: store, ...parts })({ topic, partition, firstOffset: '0', messages });
 }

@@ -1,3 +1,4 @@
+import { ROOT_CONTEXT } from '@opentelemetry/api';
 import { subscriberInput } from '@waybill/shared/contracts/subscriber';
 import type { StatusEventRow } from '@waybill/shared/stores/status-events';
 import { afterAll, beforeAll, describe, expect, inject, it } from 'vitest';
@@ -23,7 +24,7 @@ function fanOut(event: ReturnType<typeof statusEvent>) {
     ...{ events, subscribers, deliveries, chains, deletedEvents, producer, clock, namingKey },
     visibilityMs: 30_000,
   };
-  const messages = [{ value: event, offset: '7', traceId: null }];
+  const messages = [{ value: event, offset: '7', context: ROOT_CONTEXT }];
   const topic = 'shipment.status-events';
   return onStatusEvents(parts)({ topic, partition: 3, firstOffset: '7', messages });
 }

@@ -2,6 +2,7 @@ import { subscriberInput } from '@waybill/shared/contracts/subscriber';
 import type { ReceivedBatch } from '@waybill/shared/kafka/consumer-loop';
 import { createProducer, KafkaUnavailableError, type Producer } from '@waybill/shared/kafka/producer';
 import type { DeliveryRow } from '@waybill/shared/stores/deliveries';
+import { contextFrom } from '@waybill/shared/telemetry/propagation';
 import { startTcpProxy, type TcpProxy } from '@waybill/shared/testing/tcp-proxy';
 import { kafkaThrough, type ReadMessage, withKey } from '@waybill/shared/testing/topics';
 import { afterAll, beforeAll, beforeEach, describe, expect, inject, it } from 'vitest';
@@ -45,7 +46,7 @@ function batch(events: readonly Event[], firstOffset = '7'): ReceivedBatch<'stat
   const messages = events.map((value, index) => ({
     value,
     offset: String(Number(firstOffset) + index),
-    traceId: TRACE,
+    context: contextFrom({ traceparent: `00-${TRACE}-00f067aa0ba902b7-01` }),
   }));
   return { topic: 'shipment.status-events', partition: 3, firstOffset, messages };
 }

@@ -1,3 +1,4 @@
+import { type Context, ROOT_CONTEXT } from '@opentelemetry/api';
 import { MAX_EVENT_BYTES } from '@waybill/shared/contracts/status-event';
 import type { BatchHandler, Refusal } from '@waybill/shared/kafka/consumer-loop';
 import type { Producer } from '@waybill/shared/kafka/producer';
@@ -6,7 +7,10 @@ import type { DatabaseClock } from '@waybill/shared/stores/database-clock';
 import type { DeliveryStore } from '@waybill/shared/stores/deliveries';
 import type { StatusEventStore } from '@waybill/shared/stores/status-events';
 import type { SubscriberRow, SubscriberStore } from '@waybill/shared/stores/subscribers';
-import { eventsAfterRetention } from '@waybill/shared/telemetry/metrics';
+import { eventsAfterRetention, eventsIngested, fannedOutDeliveries } from '@waybill/shared/telemetry/metrics';
+import { headersOf, named } from '@waybill/shared/telemetry/propagation';
+import { fail, tracer, within } from '@waybill/shared/telemetry/spans';
+import { ATTRIBUTE, SPAN } from '@waybill/shared/telemetry/trace-names';
 import type { DeletedEvents } from '../events/deleted-events.ts';
 import { eventRow } from '../events/event-row.ts';
 import { commandFor } from '../ticks/command.ts';
@@ -34,14 +38,16 @@ interface FanOutDeps {
  * after a crash between any two the batch comes again, or the tick finds what is due.
  */
 export function onStatusEvents(deps: FanOutDeps): BatchHandler<'statusEvents'> {
-  const { events, subscribers, deliveries, deletedEvents, producer, clock, namingKey, visibilityMs } = deps;
+  const { events, clock, namingKey } = deps;
 
   return async ({ partition, firstOffset, messages }) => {
     const now = clock.now();
     const refusals: Refusal[] = [];
-    const readable = messages.flatMap(({ value: event, offset, traceId }) => {
+    const readable = messages.flatMap(({ value: event, offset, context }) => {
       const row = eventRow(event, 'kafka', namingKey, now);
-      if (row) return [{ event, row, offset, traceId }];
+      const traceHeaders = headersOf(context);
+      if (row)
+        return [{ event, row: { ...row, ...(traceHeaders ? { traceHeaders } : {}) }, offset, context }];
       refusals.push({ offset, reason: 'too_large', detail: `an event has at most ${MAX_EVENT_BYTES} bytes` });
       return [];
     });
@@ -49,6 +55,7 @@ export function onStatusEvents(deps: FanOutDeps): BatchHandler<'statusEvents'> {
       readable.map(({ row }) => row),
       'stored',
     );
+    const runId = `fan-out/${partition}@${firstOffset}`;
     const open = new Map<string, OpenEvent>();
     readable.forEach((item, index) => {
       const found = stored[index];
@@ -56,37 +63,71 @@ export function onStatusEvents(deps: FanOutDeps): BatchHandler<'statusEvents'> {
         const detail = `version ${item.row.eventVersion} of this shipment is stored with another content`;
         refusals.push({ offset: item.offset, reason: 'conflict', detail });
       } else if (found !== 'same_done') {
-        open.set(item.row._id, item);
+        open.get(item.row._id)?.span.end();
+        open.set(item.row._id, begin(item, runId));
       }
+      if (found === 'inserted') eventsIngested.inc({ origin: 'kafka', result: 'accepted' });
     });
     if (open.size === 0) return refusals;
-
-    // After the events were stored: one that retention deletes at this moment is in the ledger by now.
-    const openRows = [...open.values()].map(({ row }) => row);
-    const [everybody, deleted] = await Promise.all([subscribers.all(), deletedEvents.among(openRows, now)]);
-    await events.withdraw([...deleted]);
-    eventsAfterRetention.inc(deleted.size);
-    for (const id of deleted) open.delete(id);
-    if (open.size === 0) return refusals;
-
-    const runId = `fan-out/${partition}@${firstOffset}`;
-    const plans = await makeRows(deps, everybody, [...open.values()], runId, now);
-    const rows = plans.flatMap((plan) => plan.deliveries);
-    await producer.send(
-      'deliveryCommands',
-      rows.map((row) => commandFor(row, runId)),
-    );
-    await deliveries.markEnqueued(
-      rows.map((row) => row._id),
-      runId,
-      visibilityMs,
-    );
-    await events.markFannedOut(
-      clock.now(),
-      plans.map((plan) => ({ id: plan.id, deliveries: plan.deliveries.length, notSent: plan.notSent })),
-    );
+    try {
+      await fanOut([...open.values()], runId, now, deps);
+    } catch (error) {
+      for (const { span } of open.values()) fail(span, error);
+      throw error;
+    } finally {
+      for (const { span } of open.values()) span.end();
+    }
     return refusals;
   };
+}
+
+function begin(item: Pick<OpenEvent, 'event' | 'row' | 'context'>, runId: string): OpenEvent {
+  const { shipmentId, eventVersion } = item.event;
+  const attributes = {
+    [ATTRIBUTE.shipmentId]: shipmentId,
+    [ATTRIBUTE.eventVersion]: eventVersion,
+    [ATTRIBUTE.runId]: runId,
+  };
+  const span = tracer.startSpan(SPAN.fanOut, { attributes }, item.context);
+  return { ...item, span, context: named(within(span, item.context)) };
+}
+
+async function fanOut(
+  found: readonly OpenEvent[],
+  runId: string,
+  now: Date,
+  deps: FanOutDeps,
+): Promise<void> {
+  const { events, subscribers, deliveries, deletedEvents, producer, clock, visibilityMs } = deps;
+  // After the events were stored: one that retention deletes at this moment is in the ledger by now.
+  const foundRows = found.map(({ row }) => row);
+  const [everybody, deleted] = await Promise.all([subscribers.all(), deletedEvents.among(foundRows, now)]);
+  await events.withdraw([...deleted]);
+  eventsAfterRetention.inc(deleted.size);
+  const open = found.filter(({ row }) => !deleted.has(row._id));
+  if (open.length === 0) return;
+  const plans = await makeRows(deps, everybody, open, runId, now);
+  const rows = plans.flatMap((plan) => plan.deliveries);
+  const stories = plans.flatMap((plan, index): Context[] => {
+    const { span, context = ROOT_CONTEXT } = open[index] ?? {};
+    span?.setAttribute(ATTRIBUTE.deliveryCount, plan.deliveries.length);
+    return plan.deliveries.map(() => context);
+  });
+  await producer.send(
+    'deliveryCommands',
+    rows.map((row) => commandFor(row, runId)),
+    (index) => ({ parent: stories[index] ?? ROOT_CONTEXT }),
+  );
+  await deliveries.markEnqueued(
+    rows.map((row) => row._id),
+    runId,
+    visibilityMs,
+  );
+  await events.markFannedOut(
+    clock.now(),
+    plans.map((plan) => ({ id: plan.id, deliveries: plan.deliveries.length, notSent: plan.notSent })),
+  );
+  fannedOutDeliveries.inc(rows.length);
 }
 
 /**

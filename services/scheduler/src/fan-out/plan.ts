@@ -1,3 +1,4 @@
+import type { Context, Span } from '@opentelemetry/api';
 import type { StatusEvent } from '@waybill/shared/contracts/status-event';
 import { matches } from '@waybill/shared/domain/filter';
 import { deliveryKey } from '@waybill/shared/domain/idempotency';
@@ -5,12 +6,15 @@ import { type ChainEnd, chainOf, type NewDelivery } from '@waybill/shared/stores
 import type { EnqueuedDelivery } from '@waybill/shared/stores/deliveries';
 import { type NotSent, type StatusEventRow, statusEventId } from '@waybill/shared/stores/status-events';
 import type { SubscriberRow } from '@waybill/shared/stores/subscribers';
+import { headersOf, spanContextOf } from '@waybill/shared/telemetry/propagation';
 
 /** An event that has not been fanned out. */
 export interface OpenEvent {
   readonly event: StatusEvent;
   readonly row: StatusEventRow;
-  readonly traceId: string | null;
+  /** The event's story, up to the span of its fan-out. */
+  readonly context: Context;
+  readonly span: Span;
 }
 
 /** What becomes of one event. */
@@ -39,6 +43,7 @@ export function planFanOut(
   return open.map((item) => {
     const { wanted, notSent } = audienceOf(item, everybody, made.get(item.row._id) ?? []);
     const { shipmentId, eventVersion, status } = item.event;
+    const story = storyOf(item.context);
     const rows = [...wanted].map((subscriberId) => {
       const identity = { shipmentId, subscriberId, eventVersion };
       return { _id: deliveryKey(namingKey, identity), ...identity };
@@ -51,11 +56,17 @@ export function planFanOut(
       const { subscriberId } = row;
       const versions = [...(end?.versions ?? []), eventVersion];
       moving.set(chainOf(row), { shipmentId, subscriberId, chain, eventVersion, versions });
-      const { traceId } = item;
-      return [{ ...row, previousVersion: end?.eventVersion ?? null, chain, status, runId, traceId }];
+      return [{ ...row, previousVersion: end?.eventVersion ?? null, chain, status, runId, ...story }];
     });
     return { id: item.row._id, deliveries: rows, missing, notSent };
   });
+}
+
+/** For the row. */
+function storyOf(context: Context): Pick<NewDelivery, 'traceId' | 'traceHeaders'> {
+  const traceHeaders = headersOf(context);
+  const traceId = spanContextOf(context)?.traceId ?? null;
+  return { traceId, ...(traceHeaders ? { traceHeaders } : {}) };
 }
 
 /** By event, who has a row of it already. */

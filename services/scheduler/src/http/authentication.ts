@@ -1,51 +1,48 @@
-import { createHash, timingSafeEqual } from 'node:crypto';
+import { timingSafeEqual } from 'node:crypto';
 import type { ApiKey } from '@waybill/shared/config/environment';
+import { digestOfSecret } from '@waybill/shared/config/environment';
 import type { Role } from '@waybill/shared/contracts/http-api';
 import { ProblemError } from '@waybill/shared/domain/errors';
 import type { RequestHandler, Response } from 'express';
 
-interface Caller {
+/** Who calls, by the key the request came with. */
+export interface Caller {
   readonly name: string;
   readonly role: Role;
 }
 
 /**
- * Knows who calls: `Authorization: Bearer <secret>`, compared in constant time with every key.
- *
- * @returns a maker of handlers that let only some roles through; `admin` may do everything.
+ * Knows who calls: `Authorization: Bearer <secret>`, whose digest is compared in constant time with that of every key.
+ * Nobody is let through here: see `requireRole`.
  */
-export function authentication(keys: readonly ApiKey[]): (...roles: Role[]) => RequestHandler {
-  const known = keys.map(({ name, role, secret }) => ({ name, role, digest: digestOf(secret) }));
-
-  function identify(header: string | undefined): Caller | null {
-    const given = digestOf(/^Bearer\s+(.+)$/i.exec(header ?? '')?.[1] ?? '');
+export function authentication(keys: readonly ApiKey[]): RequestHandler {
+  return (request, response, next) => {
+    const given = digestOfSecret(/^Bearer\s+(.+)$/i.exec(request.get('authorization') ?? '')?.[1] ?? '');
     let caller: Caller | null = null;
-    for (const { digest, name, role } of known) {
+    for (const { digest, name, role } of keys) {
       if (timingSafeEqual(digest, given)) caller = { name, role };
     }
-    return caller;
-  }
-
-  return (...roles) =>
-    (request, response, next) => {
-      const caller = identify(request.get('authorization'));
-      if (!caller) {
-        response.set('WWW-Authenticate', 'Bearer realm="waybill"');
-        throw new ProblemError('unauthenticated', 'send an API key as Authorization: Bearer <key>');
-      }
-      if (caller.role !== 'admin' && !roles.includes(caller.role)) {
-        throw new ProblemError('forbidden', `the role ${caller.role} may not do that`);
-      }
-      response.locals.caller = caller.name;
-      next();
-    };
+    if (!caller) {
+      response.set('WWW-Authenticate', 'Bearer realm="waybill"');
+      throw new ProblemError('unauthenticated', 'send an API key as Authorization: Bearer <key>');
+    }
+    response.locals.caller = caller;
+    next();
+  };
 }
 
-/** The name of the key that the request came with, for the record. */
-export function callerOf(response: Response): string {
-  return String(response.locals.caller);
+/** Lets only some roles through; `admin` may do everything. */
+export function requireRole(roles: readonly Role[]): RequestHandler {
+  return (_request, response, next) => {
+    const { role } = callerOf(response);
+    if (role !== 'admin' && !roles.includes(role)) {
+      throw new ProblemError('forbidden', `the role ${role} may not do that`);
+    }
+    next();
+  };
 }
 
-function digestOf(secret: string): Buffer {
-  return createHash('sha256').update(secret).digest();
+/** Who was let in. */
+export function callerOf(response: Response): Caller {
+  return response.locals.caller as Caller;
 }

@@ -1,3 +1,4 @@
+import { deadLetterAnswer, pageOf as listOf, reprocessAnswer } from '@waybill/shared/contracts/http-answers';
 import { deadLettersQuery, reprocessQuery } from '@waybill/shared/contracts/http-api';
 import { writeCursor } from '@waybill/shared/domain/cursor';
 import { ProblemError } from '@waybill/shared/domain/errors';
@@ -5,12 +6,10 @@ import type { Producer } from '@waybill/shared/kafka/producer';
 import { type DeadLetterRow, type DeadLetterStore, toBuffer } from '@waybill/shared/stores/dead-letters';
 import type { DeliveryRow, DeliveryStore } from '@waybill/shared/stores/deliveries';
 import { pageOf } from '@waybill/shared/stores/page';
-import { Router } from 'express';
-import type { authentication } from './authentication.ts';
-import { callerOf } from './authentication.ts';
-import { readQuery } from './query.ts';
+import type { z } from 'zod';
+import { routesFor } from './route.ts';
 
-interface DeadLetterRoutesDeps {
+interface DeadLetterDeps {
   readonly deadLetters: DeadLetterStore;
   readonly deliveries: DeliveryStore;
   readonly producer: Producer;
@@ -19,49 +18,62 @@ interface DeadLetterRoutesDeps {
 interface Letter {
   readonly id: string;
   readonly at: Date;
-  readonly view: object;
+  readonly view: z.output<typeof deadLetterAnswer>;
 }
+
+const route = routesFor<DeadLetterDeps>();
 
 /** What will not go on by itself: dead deliveries, and messages that could not be taken. */
-export function deadLetterRoutes(
-  allow: ReturnType<typeof authentication>,
-  { deadLetters, deliveries, producer }: DeadLetterRoutesDeps,
-): Router {
-  const router = Router();
+export const deadLetterRoutes = [
+  route({
+    method: 'get',
+    path: '/v1/dead-letters',
+    operationId: 'listDeadLetters',
+    summary: 'Dead deliveries and messages that could not be taken, newest first',
+    roles: ['operator'],
+    query: deadLettersQuery,
+    answers: { 200: listOf(deadLetterAnswer) },
+    async handle({ query: { kind, cursor, limit } }, { deadLetters, deliveries }) {
+      const [messages, dead] = await Promise.all([
+        kind === 'delivery' ? [] : deadLetters.list(cursor, limit + 1),
+        kind === 'message' ? [] : deliveries.dead(cursor, limit + 1),
+      ]);
+      const letters = [...messages.map(messageLetter), ...dead.map(deliveryLetter)].sort(newestFirst);
+      const { items, nextCursor } = pageOf(letters, limit, ({ at, id }) => writeCursor(at, id));
+      return { status: 200, body: { items: items.map(({ view }) => view), nextCursor } };
+    },
+  }),
 
-  router.get('/', allow('operator'), async (request, response) => {
-    const { kind, cursor, limit } = readQuery(deadLettersQuery, request);
-    const [messages, dead] = await Promise.all([
-      kind === 'delivery' ? [] : deadLetters.list(cursor, limit + 1),
-      kind === 'message' ? [] : deliveries.dead(cursor, limit + 1),
-    ]);
-    const letters = [...messages.map(messageLetter), ...dead.map(deliveryLetter)].sort(newestFirst);
-    const { items, nextCursor } = pageOf(letters, limit, ({ at, id }) => writeCursor(at, id));
-    response.json({ items: items.map(({ view }) => view), nextCursor });
-  });
-
-  router.post('/reprocess', allow('operator'), async (request, response) => {
-    const { id } = readQuery(reprocessQuery, request);
-    const letter = await deadLetters.beginReprocessing(id, callerOf(response));
-    if (!letter?.place) {
-      const present = await deadLetters.get(id);
-      if (!present) throw new ProblemError('not_found', `there is no message ${id} put aside`);
-      if (!present.place)
-        throw new ProblemError('not_reprocessable', `${id} is no Kafka message: post the event again`);
-      throw new ProblemError('already_done', `message ${id} was sent again already`);
-    }
-    try {
-      await producer.sendRaw(letter.place.topic, [bytesOf(letter)]);
-    } catch (error) {
-      await deadLetters.abandonReprocessing(id);
-      throw error;
-    }
-    await deadLetters.finishReprocessing(id);
-    response.status(202).json({ id, topic: letter.place.topic });
-  });
-
-  return router;
-}
+  route({
+    method: 'post',
+    path: '/v1/dead-letters/reprocess',
+    operationId: 'reprocessDeadLetter',
+    summary: 'Sends a message that was put aside to its topic again, once',
+    roles: ['operator'],
+    query: reprocessQuery,
+    answers: { 202: reprocessAnswer },
+    problems: ['not_found', 'not_reprocessable', 'already_done'],
+    target: ({ query: { id } }) => `dead-letters/${id}`,
+    async handle({ query: { id }, caller }, { deadLetters, producer }) {
+      const letter = await deadLetters.beginReprocessing(id, caller.name);
+      if (!letter?.place) {
+        const present = await deadLetters.get(id);
+        if (!present) throw new ProblemError('not_found', `there is no message ${id} put aside`);
+        if (!present.place)
+          throw new ProblemError('not_reprocessable', `${id} is no Kafka message: post the event again`);
+        throw new ProblemError('already_done', `message ${id} was sent again already`);
+      }
+      try {
+        await producer.sendRaw(letter.place.topic, [bytesOf(letter)]);
+      } catch (error) {
+        await deadLetters.abandonReprocessing(id);
+        throw error;
+      }
+      await deadLetters.finishReprocessing(id);
+      return { status: 202, body: { id, topic: letter.place.topic } };
+    },
+  }),
+];
 
 function bytesOf({ key, value, headers }: DeadLetterRow) {
   const named = Map.groupBy(headers, ({ name }) => name);
@@ -69,28 +81,21 @@ function bytesOf({ key, value, headers }: DeadLetterRow) {
   return { key: key && toBuffer(key), value: value && toBuffer(value), headers: Object.fromEntries(plain) };
 }
 
-function messageLetter({
-  _id,
-  key,
-  value,
-  headers,
-  place,
-  putAsideAt,
-  reprocess,
-  ...row
-}: DeadLetterRow): Letter {
+function messageLetter({ _id, key, value, headers, place, putAsideAt, ...row }: DeadLetterRow): Letter {
+  const base64 = (bytes: Parameters<typeof toBuffer>[0]) => toBuffer(bytes).toString('base64');
   const view = {
-    kind: 'message',
+    kind: 'message' as const,
     id: _id,
     at: putAsideAt,
     topic: place?.topic ?? null,
     partition: place?.partition ?? null,
     offset: place?.offset ?? null,
-    ...row,
-    key: key && toBuffer(key).toString('base64'),
-    value: value && toBuffer(value).toString('base64'),
-    headers: headers.map(({ name, value: bytes }) => ({ name, value: toBuffer(bytes).toString('base64') })),
-    reprocess: reprocess ?? null,
+    key: key && base64(key),
+    value: value && base64(value),
+    headers: headers.map(({ name, value: bytes }) => ({ name, value: base64(bytes) })),
+    reason: row.reason,
+    detail: row.detail,
+    reprocess: row.reprocess ?? null,
   };
   return { id: _id, at: putAsideAt, view };
 }
@@ -98,17 +103,8 @@ function messageLetter({
 function deliveryLetter({ _id, closedAt, createdAt, ...row }: DeliveryRow): Letter {
   const at = closedAt ?? createdAt;
   const { shipmentId, subscriberId, eventVersion, status, reason, attemptCount } = row;
-  const view = {
-    kind: 'delivery',
-    id: _id,
-    at,
-    shipmentId,
-    subscriberId,
-    eventVersion,
-    status,
-    reason,
-    attemptCount,
-  };
+  const identity = { shipmentId, subscriberId, eventVersion };
+  const view = { kind: 'delivery' as const, id: _id, at, ...identity, status, reason, attemptCount };
   return { id: _id, at, view };
 }
 

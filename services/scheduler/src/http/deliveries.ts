@@ -1,61 +1,103 @@
+import { deliveryAnswer, historyAnswer, pageOf, replayAnswer } from '@waybill/shared/contracts/http-answers';
 import { deliveriesQuery, historyQuery, replayQuery } from '@waybill/shared/contracts/http-api';
 import { ProblemError } from '@waybill/shared/domain/errors';
 import type { DeliveryStore } from '@waybill/shared/stores/deliveries';
-import { Router } from 'express';
-import { type authentication, callerOf } from './authentication.ts';
-import type { DeliveryView } from './delivery-view.ts';
-import { readQuery } from './query.ts';
+import { z } from 'zod';
+import { deliveryView } from './delivery-view.ts';
+import { routesFor } from './route.ts';
 
-export function deliveryRoutes(
-  allow: ReturnType<typeof authentication>,
-  deliveries: DeliveryStore,
-  view: DeliveryView,
-): Router {
-  const router = Router();
-
-  router.get('/', allow('operator'), async (request, response) => {
-    const { items, nextCursor } = await deliveries.list(readQuery(deliveriesQuery, request));
-    response.json({ items: items.map(view), nextCursor });
-  });
-
-  router.post('/replay', allow('operator'), async (request, response) => {
-    const { dryRun, ...filter } = readQuery(replayQuery, request);
-    const preview = dryRun === 'true';
-    const count = preview
-      ? await deliveries.countReplayable(filter)
-      : await deliveries.replayAll(filter, `operator:${callerOf(response)}`);
-    response.status(preview ? 200 : 202).json({ dryRun: preview, deliveries: count });
-  });
-
-  router.post('/:id/replay', allow('operator'), async (request, response) => {
-    const id = String(request.params.id);
-    const row = await deliveries.replay(id, `operator:${callerOf(response)}`);
-    if (row) {
-      response.status(202).json(view(row));
-      return;
-    }
-    const present = await deliveries.get(id);
-    if (!present) throw new ProblemError('not_found', `there is no delivery ${id}`);
-    throw new ProblemError('not_replayable', `delivery ${id} is ${present.state}`);
-  });
-
-  router.get('/:id', allow('operator'), async (request, response) => {
-    const id = String(request.params.id);
-    const row = await deliveries.get(id);
-    if (!row) throw new ProblemError('not_found', `there is no delivery ${id}`);
-    response.json(view(row));
-  });
-
-  router.get('/:id/history', allow('operator'), async (request, response) => {
-    const { cursor, limit } = readQuery(historyQuery, request);
-    const id = String(request.params.id);
-    if (!(await deliveries.get(id))) throw new ProblemError('not_found', `there is no delivery ${id}`);
-    const { items, nextCursor } = await deliveries.archived(id, cursor, limit);
-    response.json({
-      items: items.map(({ attempts, transitions }) => ({ attempts, transitions })),
-      nextCursor,
-    });
-  });
-
-  return router;
+interface DeliveryDeps {
+  readonly deliveries: DeliveryStore;
+  /** Where people look at traces; without it there is no link. */
+  readonly jaegerUrl: string | undefined;
 }
+
+const route = routesFor<DeliveryDeps>();
+const params = z.strictObject({ id: z.string().min(1).describe('The idempotency key') });
+
+export const deliveryRoutes = [
+  route({
+    method: 'get',
+    path: '/v1/deliveries',
+    operationId: 'listDeliveries',
+    summary: 'Deliveries, newest first',
+    roles: ['operator'],
+    query: deliveriesQuery,
+    answers: { 200: pageOf(deliveryAnswer) },
+    async handle({ query }, { deliveries, jaegerUrl }) {
+      const { items, nextCursor } = await deliveries.list(query);
+      return { status: 200, body: { items: items.map((row) => deliveryView(row, jaegerUrl)), nextCursor } };
+    },
+  }),
+
+  route({
+    method: 'post',
+    path: '/v1/deliveries/replay',
+    operationId: 'replayDeliveries',
+    summary:
+      'Makes all delivered, dead and cancelled deliveries that the filter finds owed again, under the same keys',
+    roles: ['operator'],
+    query: replayQuery,
+    answers: { 200: replayAnswer, 202: replayAnswer },
+    target: () => 'deliveries',
+    async handle({ query: { dryRun, ...filter }, caller }, { deliveries }) {
+      const body =
+        dryRun === 'true'
+          ? { dryRun: true, deliveries: await deliveries.countReplayable(filter) }
+          : { dryRun: false, deliveries: await deliveries.replayAll(filter, `operator:${caller.name}`) };
+      return { status: body.dryRun ? 200 : 202, body };
+    },
+  }),
+
+  route({
+    method: 'post',
+    path: '/v1/deliveries/{id}/replay',
+    operationId: 'replayDelivery',
+    summary: 'Makes a delivered, dead or cancelled delivery owed again, under the same key',
+    roles: ['operator'],
+    params,
+    answers: { 202: deliveryAnswer },
+    problems: ['not_replayable'],
+    async handle({ params: { id }, caller }, { deliveries, jaegerUrl }) {
+      const row = await deliveries.replay(id, `operator:${caller.name}`);
+      if (row) return { status: 202, body: deliveryView(row, jaegerUrl) };
+      const present = await deliveries.get(id);
+      if (!present) throw unknown(id);
+      throw new ProblemError('not_replayable', `delivery ${id} is ${present.state}`);
+    },
+  }),
+
+  route({
+    method: 'get',
+    path: '/v1/deliveries/{id}',
+    operationId: 'getDelivery',
+    summary: 'The whole record of one delivery',
+    roles: ['operator'],
+    params,
+    answers: { 200: deliveryAnswer },
+    async handle({ params: { id } }, { deliveries, jaegerUrl }) {
+      const row = await deliveries.get(id);
+      if (!row) throw unknown(id);
+      return { status: 200, body: deliveryView(row, jaegerUrl) };
+    },
+  }),
+
+  route({
+    method: 'get',
+    path: '/v1/deliveries/{id}/history',
+    operationId: 'getDeliveryHistory',
+    summary: 'Attempts and transitions that its record no longer holds, oldest first',
+    roles: ['operator'],
+    params,
+    query: historyQuery,
+    answers: { 200: pageOf(historyAnswer) },
+    async handle({ params: { id }, query: { cursor, limit } }, { deliveries }) {
+      if (!(await deliveries.get(id))) throw unknown(id);
+      const { items, nextCursor } = await deliveries.archived(id, cursor, limit);
+      const parts = items.map(({ attempts, transitions }) => ({ attempts, transitions }));
+      return { status: 200, body: { items: parts, nextCursor } };
+    },
+  }),
+];
+
+const unknown = (id: string) => new ProblemError('not_found', `there is no delivery ${id}`);

@@ -1,15 +1,17 @@
+import type { deliveryAnswer } from '@waybill/shared/contracts/http-answers';
 import type { DeliveryRow } from '@waybill/shared/stores/deliveries';
-
-export type DeliveryView = (row: DeliveryRow) => object;
+import type { z } from 'zod';
 
 /**
  * A delivery as the API shows it: the whole record.
  *
  * @param jaegerUrl where people look at traces; without it there is no link.
  */
-export function deliveryView(jaegerUrl: string | undefined): DeliveryView {
-  const base = jaegerUrl?.replace(/\/$/, '');
-  return ({ _id, dueAt, closedAt, traceId, ...row }) => ({
+export function deliveryView(
+  { _id, dueAt, closedAt, traceId, ...row }: DeliveryRow,
+  jaegerUrl: string | undefined,
+): z.output<typeof deliveryAnswer> {
+  return {
     id: _id,
     shipmentId: row.shipmentId,
     subscriberId: row.subscriberId,
@@ -20,7 +22,7 @@ export function deliveryView(jaegerUrl: string | undefined): DeliveryView {
     dueAt: dueAt ?? null,
     idempotencyKey: _id,
     traceId,
-    traceUrl: base && traceId ? `${base}/trace/${traceId}` : null,
+    traceUrl: jaegerUrl && traceId ? `${jaegerUrl.replace(/\/$/, '')}/trace/${traceId}` : null,
     runId: row.runId,
     previousVersion: row.previousVersion,
     sequence: row.sequence ?? null,
@@ -29,5 +31,5 @@ export function deliveryView(jaegerUrl: string | undefined): DeliveryView {
     attemptCount: row.attemptCount,
     attempts: row.attempts,
     transitions: row.transitions,
-  });
+  };
 }

@@ -1,11 +1,16 @@
+import { type ParsedUrlQuery, parse } from 'node:querystring';
 import { ProblemError } from '@waybill/shared/domain/errors';
-import type { Request } from 'express';
-import type { z } from 'zod';
-import { faultsOf } from './faults.ts';
 
-/** The query string by a schema. @throws ProblemError with every fault. */
-export function readQuery<Schema extends z.ZodType>(schema: Schema, request: Request): z.output<Schema> {
-  const parsed = schema.safeParse(request.query);
-  if (!parsed.success) throw new ProblemError('invalid_query', undefined, faultsOf(parsed.error, 'query'));
-  return parsed.data;
+/**
+ * The query string by name; a name that is there twice has a list, which no schema takes.
+ *
+ * @throws ProblemError if it is not UTF-8, percent-encoded: it would be read as something else in silence.
+ */
+export function parseQuery(text: string | undefined): ParsedUrlQuery {
+  try {
+    decodeURIComponent(text ?? '');
+  } catch {
+    throw new ProblemError('invalid_query', 'the query is not UTF-8, percent-encoded');
+  }
+  return parse(text ?? '', '&', '=', { maxKeys: 0 });
 }

@@ -1,3 +1,4 @@
+import { pageOf } from '@waybill/shared/contracts/http-answers';
 import {
   holdInput,
   holdsQuery,
@@ -6,106 +7,213 @@ import {
   retentionRunsQuery,
   sweepingInput,
 } from '@waybill/shared/contracts/retention';
+import {
+  holdAnswer,
+  policyAnswer,
+  retentionRunAnswer,
+  sweepingAnswer,
+} from '@waybill/shared/contracts/retention-answers';
 import { ProblemError } from '@waybill/shared/domain/errors';
 import type { RetentionPolicyStore } from '@waybill/shared/stores/retention-policies';
 import type { RetentionRunStore } from '@waybill/shared/stores/retention-runs';
 import type { RetentionSweepingStore } from '@waybill/shared/stores/retention-sweeping';
-import { Router } from 'express';
+import { z } from 'zod';
 import type { RetentionPolicies } from '../retention/policies.ts';
-import { type authentication, callerOf } from './authentication.ts';
-import { rawBody, readBody } from './body.ts';
-import { readQuery } from './query.ts';
-import { type ProofRoutesDeps, proofRoutes } from './retention-proof.ts';
+import type { ProofDeps } from './retention-proof.ts';
 import { holdView, policyView, retentionRunView } from './retention-views.ts';
+import { json, routesFor } from './route.ts';
 
 const MAX_BODY_BYTES = 16 * 1024;
 
-export interface RetentionRoutesDeps extends ProofRoutesDeps {
+export interface RetentionDeps extends ProofDeps {
   readonly policies: RetentionPolicyStore;
   readonly policyRules: RetentionPolicies;
   readonly retentionRuns: RetentionRunStore;
   readonly sweeping: RetentionSweepingStore;
 }
 
-/** Policies, legal holds, runs and their proof, erasures, and the switch that pauses sweeping. */
-export function retentionRoutes(allow: ReturnType<typeof authentication>, deps: RetentionRoutesDeps): Router {
-  const { policies, policyRules, holds, retentionRuns, sweeping } = deps;
-  const router = Router();
+const route = routesFor<{ readonly retention: RetentionDeps }>();
+const id = z.strictObject({ id: z.string() });
+const shipment = z.strictObject({ shipmentId: z.string().min(1).max(128) });
 
-  router.get('/policies', allow('operator'), async (request, response) => {
-    const { cursor, limit } = readQuery(policiesQuery, request);
-    const { items, nextCursor } = await policies.list(cursor, limit);
-    response.json({ items: items.map(policyView), nextCursor });
-  });
+/** Policies, legal holds, runs, and the switch that pauses sweeping. */
+export const retentionRoutes = [
+  route({
+    method: 'get',
+    path: '/v1/retention/policies',
+    operationId: 'listRetentionPolicies',
+    summary: 'The newest version of each policy, by id',
+    roles: ['operator'],
+    query: policiesQuery,
+    answers: { 200: pageOf(policyAnswer) },
+    async handle({ query: { cursor, limit } }, { retention: { policies } }) {
+      const { items, nextCursor } = await policies.list(cursor, limit);
+      return { status: 200, body: { items: items.map(policyView), nextCursor } };
+    },
+  }),
 
-  router.get('/policies/:id', allow('operator'), async (request, response) => {
-    const id = String(request.params.id);
-    const row = await policies.current(id);
-    if (!row) throw new ProblemError('not_found', `there is no policy ${id}`);
-    response.json(policyView(row));
-  });
+  route({
+    method: 'get',
+    path: '/v1/retention/policies/{id}',
+    operationId: 'getRetentionPolicy',
+    summary: 'The newest version of a policy',
+    roles: ['operator'],
+    params: id,
+    answers: { 200: policyAnswer },
+    async handle({ params }, { retention: { policies } }) {
+      const row = await policies.current(params.id);
+      if (!row) throw new ProblemError('not_found', `there is no policy ${params.id}`);
+      return { status: 200, body: policyView(row) };
+    },
+  }),
 
-  router.get('/policies/:id/versions', allow('operator'), async (request, response) => {
-    const id = String(request.params.id);
-    const rows = await policies.versions(id);
-    if (rows.length === 0) throw new ProblemError('not_found', `there is no policy ${id}`);
-    response.json({ items: rows.map(policyView), nextCursor: null });
-  });
+  route({
+    method: 'get',
+    path: '/v1/retention/policies/{id}/versions',
+    operationId: 'listRetentionPolicyVersions',
+    summary: 'Every version of a policy, newest first',
+    roles: ['operator'],
+    params: id,
+    answers: { 200: pageOf(policyAnswer) },
+    async handle({ params }, { retention: { policies } }) {
+      const rows = await policies.versions(params.id);
+      if (rows.length === 0) throw new ProblemError('not_found', `there is no policy ${params.id}`);
+      return { status: 200, body: { items: rows.map(policyView), nextCursor: null } };
+    },
+  }),
 
-  router.put('/policies/:id', allow(), rawBody(MAX_BODY_BYTES), async (request, response) => {
-    const id = String(request.params.id);
-    const row = await policyRules.put(id, readBody(policyInput, request, `policy ${id}`), callerOf(response));
-    response.status(row.version === 1 ? 201 : 200).json(policyView(row));
-  });
+  route({
+    method: 'put',
+    path: '/v1/retention/policies/{id}',
+    operationId: 'putRetentionPolicy',
+    summary: 'Adds a version of a policy; it may enforce what a run has observed',
+    roles: [],
+    params: id,
+    body: json(policyInput, MAX_BODY_BYTES),
+    answers: { 200: policyAnswer, 201: policyAnswer },
+    problems: ['not_observed'],
+    async handle({ params, body, caller }, { retention: { policyRules } }) {
+      const row = await policyRules.put(params.id, body, caller.name);
+      const { version } = row;
+      const versions = { before: version === 1 ? null : version - 1, after: version };
+      return { status: version === 1 ? 201 : 200, body: policyView(row), versions };
+    },
+  }),
 
-  router.get('/holds', allow('operator'), async (request, response) => {
-    const { cursor, limit } = readQuery(holdsQuery, request);
-    const { items, nextCursor } = await holds.list(cursor, limit);
-    response.json({ items: items.map(holdView), nextCursor });
-  });
+  route({
+    method: 'get',
+    path: '/v1/retention/holds',
+    operationId: 'listRetentionHolds',
+    summary: 'Legal holds that stand, by shipment',
+    roles: ['operator'],
+    query: holdsQuery,
+    answers: { 200: pageOf(holdAnswer) },
+    async handle({ query: { cursor, limit } }, { retention: { holds } }) {
+      const { items, nextCursor } = await holds.list(cursor, limit);
+      return { status: 200, body: { items: items.map(holdView), nextCursor } };
+    },
+  }),
 
-  router.get('/holds/:shipmentId', allow('operator'), async (request, response) => {
-    const id = String(request.params.shipmentId);
-    const hold = await holds.get(id);
-    if (!hold) throw new ProblemError('not_found', `no hold stands on shipment ${id}`);
-    response.json(holdView(hold));
-  });
+  route({
+    method: 'get',
+    path: '/v1/retention/holds/{shipmentId}',
+    operationId: 'getRetentionHold',
+    summary: 'The legal hold that stands on a shipment',
+    roles: ['operator'],
+    params: shipment,
+    answers: { 200: holdAnswer },
+    async handle({ params: { shipmentId } }, { retention: { holds } }) {
+      const hold = await holds.get(shipmentId);
+      if (!hold) throw noHold(shipmentId);
+      return { status: 200, body: holdView(hold) };
+    },
+  }),
 
-  router.put('/holds/:shipmentId', allow(), rawBody(MAX_BODY_BYTES), async (request, response) => {
-    const id = String(request.params.shipmentId);
-    const { reason } = readBody(holdInput, request, `hold ${id}`);
-    const { hold, made } = await holds.set(id, reason, callerOf(response));
-    response.status(made ? 201 : 200).json(holdView(hold));
-  });
+  route({
+    method: 'put',
+    path: '/v1/retention/holds/{shipmentId}',
+    operationId: 'putRetentionHold',
+    summary: 'Holds a shipment: once this has answered, nothing of it is deleted',
+    roles: [],
+    params: shipment,
+    body: json(holdInput, MAX_BODY_BYTES),
+    answers: { 200: holdAnswer, 201: holdAnswer },
+    async handle({ params: { shipmentId }, body, caller }, { retention: { holds } }) {
+      const { hold, made } = await holds.set(shipmentId, body.reason, caller.name);
+      return { status: made ? 201 : 200, body: holdView(hold) };
+    },
+  }),
 
-  router.delete('/holds/:shipmentId', allow(), async (request, response) => {
-    const id = String(request.params.shipmentId);
-    if (!(await holds.release(id, callerOf(response))))
-      throw new ProblemError('not_found', `no hold stands on shipment ${id}`);
-    response.status(204).end();
-  });
+  route({
+    method: 'delete',
+    path: '/v1/retention/holds/{shipmentId}',
+    operationId: 'deleteRetentionHold',
+    summary: 'Releases a legal hold',
+    roles: [],
+    params: shipment,
+    answers: { 204: null },
+    problems: ['not_found'],
+    async handle({ params: { shipmentId }, caller }, { retention: { holds } }) {
+      if (!(await holds.release(shipmentId, caller.name))) throw noHold(shipmentId);
+      return { status: 204 };
+    },
+  }),
 
-  router.get('/runs', allow('operator'), async (request, response) => {
-    const { policyId, cursor, limit } = readQuery(retentionRunsQuery, request);
-    const { items, nextCursor } = await retentionRuns.list(policyId, cursor, limit);
-    response.json({ items: items.map(retentionRunView), nextCursor });
-  });
+  route({
+    method: 'get',
+    path: '/v1/retention/runs',
+    operationId: 'listRetentionRuns',
+    summary: 'Retention runs, newest first',
+    roles: ['operator'],
+    query: retentionRunsQuery,
+    answers: { 200: pageOf(retentionRunAnswer) },
+    async handle({ query: { policyId, cursor, limit } }, { retention: { retentionRuns } }) {
+      const { items, nextCursor } = await retentionRuns.list(policyId, cursor, limit);
+      return { status: 200, body: { items: items.map(retentionRunView), nextCursor } };
+    },
+  }),
 
-  router.get('/runs/:runId', allow('operator'), async (request, response) => {
-    const id = String(request.params.runId);
-    const run = await retentionRuns.withProgress(id);
-    if (!run) throw new ProblemError('not_found', `there is no retention run ${id}`);
-    response.json(retentionRunView(run));
-  });
+  route({
+    method: 'get',
+    path: '/v1/retention/runs/{runId}',
+    operationId: 'getRetentionRun',
+    summary: 'One retention run, with what it has done so far',
+    roles: ['operator'],
+    params: z.strictObject({ runId: z.string() }),
+    answers: { 200: retentionRunAnswer },
+    async handle({ params: { runId } }, { retention: { retentionRuns } }) {
+      const run = await retentionRuns.withProgress(runId);
+      if (!run) throw new ProblemError('not_found', `there is no retention run ${runId}`);
+      return { status: 200, body: retentionRunView(run) };
+    },
+  }),
 
-  router.get('/sweeping', allow('operator'), async (_request, response) => {
-    response.json(await sweeping.get());
-  });
+  route({
+    method: 'get',
+    path: '/v1/retention/sweeping',
+    operationId: 'getSweeping',
+    summary: 'Whether sweeping is paused, and its rate',
+    roles: ['operator'],
+    answers: { 200: sweepingAnswer },
+    async handle(_call, { retention: { sweeping } }) {
+      return { status: 200, body: await sweeping.get() };
+    },
+  }),
 
-  router.put('/sweeping', allow('operator'), rawBody(MAX_BODY_BYTES), async (request, response) => {
-    response.json(await sweeping.put(readBody(sweepingInput, request, 'sweeping'), callerOf(response)));
-  });
+  route({
+    method: 'put',
+    path: '/v1/retention/sweeping',
+    operationId: 'putSweeping',
+    summary: 'Pauses sweeping or limits its rate, for all sweepers, from the next page on',
+    roles: ['operator'],
+    body: json(sweepingInput, MAX_BODY_BYTES),
+    answers: { 200: sweepingAnswer },
+    target: () => 'retention/sweeping',
+    async handle({ body, caller }, { retention: { sweeping } }) {
+      return { status: 200, body: await sweeping.put(body, caller.name) };
+    },
+  }),
+];
 
-  router.use(proofRoutes(allow, deps));
-  return router;
-}
+const noHold = (shipmentId: string) =>
+  new ProblemError('not_found', `no hold stands on shipment ${shipmentId}`);

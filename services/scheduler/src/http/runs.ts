@@ -1,31 +1,44 @@
+import { pageOf, runAnswer } from '@waybill/shared/contracts/http-answers';
 import { runsQuery } from '@waybill/shared/contracts/http-api';
 import { ProblemError } from '@waybill/shared/domain/errors';
 import type { RunRow, RunStore } from '@waybill/shared/stores/runs';
-import { Router } from 'express';
-import type { authentication } from './authentication.ts';
-import { readQuery } from './query.ts';
+import { z } from 'zod';
+import { routesFor } from './route.ts';
 
-/** What ticks did: how many rows each run selected, its limit, how long it took, why it stopped. */
-export function runRoutes(allow: ReturnType<typeof authentication>, runs: RunStore): Router {
-  const router = Router();
+const route = routesFor<{ readonly runs: RunStore }>();
 
-  router.get('/', allow('operator'), async (request, response) => {
-    const { job, cursor, limit } = readQuery(runsQuery, request);
-    const { items, nextCursor } = await runs.list(job, cursor, limit);
-    response.json({ items: items.map(runView), nextCursor });
-  });
+/** What ticks did. */
+export const runRoutes = [
+  route({
+    method: 'get',
+    path: '/v1/runs',
+    operationId: 'listRuns',
+    summary: 'Runs, newest first: rows selected, limit, time, why each stopped',
+    roles: ['operator'],
+    query: runsQuery,
+    answers: { 200: pageOf(runAnswer) },
+    async handle({ query: { job, cursor, limit } }, { runs }) {
+      const { items, nextCursor } = await runs.list(job, cursor, limit);
+      return { status: 200, body: { items: items.map(runView), nextCursor } };
+    },
+  }),
 
-  // A run id is job and slot, so it is two segments of the path.
-  router.get('/:job/:slot', allow('operator'), async (request, response) => {
-    const id = `${String(request.params.job)}/${String(request.params.slot)}`;
-    const run = await runs.get(id);
-    if (!run) throw new ProblemError('not_found', `there is no run ${id}`);
-    response.json(runView(run));
-  });
+  route({
+    method: 'get',
+    path: '/v1/runs/{job}/{slot}',
+    operationId: 'getRun',
+    summary: 'One run; its id is job and slot, so it is two segments of the path',
+    roles: ['operator'],
+    params: z.strictObject({ job: z.string(), slot: z.string() }),
+    answers: { 200: runAnswer },
+    async handle({ params: { job, slot } }, { runs }) {
+      const run = await runs.get(`${job}/${slot}`);
+      if (!run) throw new ProblemError('not_found', `there is no run ${job}/${slot}`);
+      return { status: 200, body: runView(run) };
+    },
+  }),
+];
 
-  return router;
-}
-
-export function runView({ _id, ...run }: RunRow): object {
+export function runView({ _id, ...run }: RunRow): z.output<typeof runAnswer> {
   return { runId: _id, ...run };
 }

@@ -1,3 +1,4 @@
+import { pageOf, subscriberAnswer } from '@waybill/shared/contracts/http-answers';
 import { listQuery } from '@waybill/shared/contracts/http-api';
 import { subscriberId, subscriberInput } from '@waybill/shared/contracts/subscriber';
 import { checkUrl, type EgressPolicy } from '@waybill/shared/domain/egress-policy';
@@ -5,88 +6,132 @@ import { ProblemError } from '@waybill/shared/domain/errors';
 import type { DeliveryStore } from '@waybill/shared/stores/deliveries';
 import type { LaneRow, LaneStore } from '@waybill/shared/stores/lanes';
 import type { SubscriberRow, SubscriberStore } from '@waybill/shared/stores/subscribers';
-import { type Request, Router } from 'express';
-import { type authentication, callerOf } from './authentication.ts';
-import { jsonBody, rawBody, requireJson } from './body.ts';
-import { faultsOf } from './faults.ts';
-import { readQuery } from './query.ts';
+import { z } from 'zod';
+import { json, routesFor, type Versions } from './route.ts';
 
 const MAX_BODY_BYTES = 256 * 1024;
 
-interface SubscriberRoutesDeps {
+interface SubscriberDeps {
   readonly subscribers: SubscriberStore;
   readonly deliveries: DeliveryStore;
   readonly lanes: LaneStore;
   readonly egress: EgressPolicy;
 }
 
-export function subscriberRoutes(
-  allow: ReturnType<typeof authentication>,
-  { subscribers, deliveries, lanes, egress }: SubscriberRoutesDeps,
-): Router {
-  const router = Router();
+const route = routesFor<SubscriberDeps>();
+const params = z.strictObject({ id: subscriberId });
 
-  router.get('/', allow('operator'), async (request, response) => {
-    const { cursor, limit } = readQuery(listQuery, request);
-    const { items, nextCursor } = await subscribers.list(cursor, limit);
-    response.json({ items: items.map((row) => subscriberView(row)), nextCursor });
-  });
+export const subscriberRoutes = [
+  route({
+    method: 'get',
+    path: '/v1/subscribers',
+    operationId: 'listSubscribers',
+    summary: 'Subscribers by id',
+    roles: ['operator'],
+    query: listQuery,
+    answers: { 200: pageOf(subscriberAnswer) },
+    async handle({ query: { cursor, limit } }, { subscribers }) {
+      const { items, nextCursor } = await subscribers.list(cursor, limit);
+      return { status: 200, body: { items: items.map((row) => subscriberView(row)), nextCursor } };
+    },
+  }),
 
-  router.get('/:id', allow('operator'), async (request, response) => {
-    const row = await subscribers.get(idOf(request));
-    if (!row) throw new ProblemError('not_found', `there is no subscriber ${idOf(request)}`);
-    response.json(subscriberView(row, await lanes.get(row._id)));
-  });
+  route({
+    method: 'get',
+    path: '/v1/subscribers/{id}',
+    operationId: 'getSubscriber',
+    summary: 'One subscriber, with what dispatchers learnt about it',
+    roles: ['operator'],
+    params,
+    answers: { 200: subscriberAnswer },
+    async handle({ params: { id } }, { subscribers, lanes }) {
+      const row = await subscribers.get(id);
+      if (!row) throw unknown(id);
+      return { status: 200, body: subscriberView(row, await lanes.get(id)) };
+    },
+  }),
 
-  router.put('/:id', allow(), rawBody(MAX_BODY_BYTES), async (request, response) => {
-    requireJson(request);
-    const id = idOf(request);
-    const parsed = subscriberInput.safeParse(jsonBody(request));
-    const faults = parsed.success ? [] : faultsOf(parsed.error, '$');
-    const urlFault = parsed.success ? checkUrl(parsed.data.url, egress) : null;
-    if (urlFault) faults.push({ path: '$.url', message: urlFault });
-    if (!parsed.success || faults.length > 0) {
-      throw new ProblemError('invalid', `subscriber ${id} was not changed`, faults);
-    }
-    const row = await subscribers.put(id, parsed.data, callerOf(response));
-    if (row.version > 1) await deliveries.wakeAllOf(id);
-    response.status(row.version === 1 ? 201 : 200).json(subscriberView(row));
-  });
+  route({
+    method: 'put',
+    path: '/v1/subscribers/{id}',
+    operationId: 'putSubscriber',
+    summary: 'Makes a subscriber or replaces it whole; what is left out takes its default',
+    roles: [],
+    params,
+    body: json(subscriberInput, MAX_BODY_BYTES),
+    answers: { 200: subscriberAnswer, 201: subscriberAnswer },
+    async handle({ params: { id }, body, caller }, { subscribers, deliveries, egress }) {
+      const fault = checkUrl(body.url, egress);
+      if (fault) {
+        const faults = [{ path: '$.url', message: fault }];
+        throw new ProblemError('invalid', `subscriber ${id} was not changed`, faults);
+      }
+      const row = await subscribers.put(id, body, caller.name);
+      if (row.version > 1) await deliveries.wakeAllOf(id);
+      return { status: row.version === 1 ? 201 : 200, body: subscriberView(row), versions: changed(row) };
+    },
+  }),
 
-  router.delete('/:id', allow(), async (request, response) => {
-    const id = idOf(request);
-    const existed = await subscribers.delete(id, callerOf(response));
-    // Also when it was gone already: the delete before may have died between the two writes.
-    await deliveries.cancelOf(id, `operator:${callerOf(response)}`, 'subscriber_removed');
-    if (!existed) throw new ProblemError('not_found', `there is no subscriber ${id}`);
-    response.status(204).end();
-  });
+  route({
+    method: 'delete',
+    path: '/v1/subscribers/{id}',
+    operationId: 'deleteSubscriber',
+    summary: 'Removes a subscriber and cancels what it is still owed',
+    roles: [],
+    params,
+    answers: { 204: null },
+    problems: ['not_found'],
+    async handle({ params: { id }, caller }, { subscribers, deliveries }) {
+      const version = await subscribers.delete(id, caller.name);
+      // Also when it was gone already: the delete before may have died between the two writes.
+      await deliveries.cancelOf(id, `operator:${caller.name}`, 'subscriber_removed');
+      if (version === null) throw unknown(id);
+      return { status: 204, versions: { before: version - 1, after: version } };
+    },
+  }),
 
-  for (const enabled of [true, false]) {
-    router.post(`/:id/${enabled ? 'enable' : 'disable'}`, allow('operator'), async (request, response) => {
-      const id = idOf(request);
-      const row = await subscribers.setEnabled(id, enabled, callerOf(response));
-      if (!row) throw new ProblemError('not_found', `there is no subscriber ${id}`);
-      if (enabled) await lanes.close(id);
-      response.json(subscriberView(row, await lanes.get(id)));
-    });
-  }
+  ...([true, false] as const).map((enabled) =>
+    route({
+      method: 'post',
+      path: `/v1/subscribers/{id}/${enabled ? 'enable' : 'disable'}`,
+      operationId: enabled ? 'enableSubscriber' : 'disableSubscriber',
+      summary: enabled
+        ? 'Switches deliveries on; ends a quarantine and closes the breaker'
+        : 'Holds what is owed and makes nothing new',
+      roles: ['operator'],
+      params,
+      answers: { 200: subscriberAnswer },
+      async handle({ params: { id }, caller }, { subscribers, lanes }) {
+        const row = await subscribers.setEnabled(id, enabled, caller.name);
+        if (!row) throw unknown(id);
+        if (enabled) await lanes.close(id);
+        return { status: 200, body: subscriberView(row, await lanes.get(id)), versions: changed(row) };
+      },
+    }),
+  ),
+];
 
-  return router;
-}
+const unknown = (id: string) => new ProblemError('not_found', `there is no subscriber ${id}`);
 
-function idOf(request: Request): string {
-  const parsed = subscriberId.safeParse(request.params.id);
-  if (!parsed.success) throw new ProblemError('invalid', undefined, faultsOf(parsed.error, 'id'));
-  return parsed.data;
+/** Every change of a subscriber is one write that adds one to its version. */
+function changed({ version }: SubscriberRow): Versions {
+  return { before: version === 1 ? null : version - 1, after: version };
 }
 
 /** @param lane what dispatchers learnt about it, where that is shown. */
-function subscriberView({ _id, quarantine, ...rest }: SubscriberRow, lane: LaneRow | null = null): object {
+function subscriberView(row: SubscriberRow, lane: LaneRow | null = null): z.output<typeof subscriberAnswer> {
   return {
-    id: _id,
-    ...rest,
-    quarantine: quarantine ?? null,
+    id: row._id,
+    url: row.url,
+    filter: row.filter,
+    delivery: row.delivery,
+    auth: row.auth,
+    enabled: row.enabled,
+    version: row.version,
+    createdAt: row.createdAt,
+    updatedAt: row.updatedAt,
+    updatedBy: row.updatedBy,
+    quarantine: row.quarantine ?? null,
     throttledUntil: lane?.throttledUntil ?? null,
     breaker: lane?.breaker ?? null,
   };

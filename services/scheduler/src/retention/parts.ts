@@ -16,7 +16,7 @@ import { RunStore } from '@waybill/shared/stores/runs';
 import { StatusEventStore } from '@waybill/shared/stores/status-events';
 import type { Logger } from '@waybill/shared/telemetry/logger';
 import { DeletedEvents } from '../events/deleted-events.ts';
-import type { RetentionRoutesDeps } from '../http/retention.ts';
+import type { RetentionDeps } from '../http/retention.ts';
 import { ErasureRuns } from '../ticks/erasure-runs.ts';
 import { RetentionTick } from '../ticks/retention-tick.ts';
 import { RetentionPolicies } from './policies.ts';
@@ -34,7 +34,7 @@ interface RetentionSurroundings {
 
 export interface RetentionParts {
   readonly tick: RetentionTick;
-  readonly routes: RetentionRoutesDeps;
+  readonly routes: RetentionDeps;
   readonly deletedEvents: DeletedEvents;
 }
 

@@ -1,4 +1,6 @@
 import { randomBytes } from 'node:crypto';
+import { digestOfSecret } from '@waybill/shared/config/environment';
+import { problemAnswer } from '@waybill/shared/contracts/http-answers';
 import type { IngestResult } from '@waybill/shared/contracts/http-api';
 import type { StatusEvent } from '@waybill/shared/contracts/status-event';
 import { parseEgressPolicy } from '@waybill/shared/domain/egress-policy';
@@ -7,6 +9,7 @@ import type { Producer } from '@waybill/shared/kafka/producer';
 import { type Connections, connect } from '@waybill/shared/runtime/connections';
 import { listen } from '@waybill/shared/runtime/health';
 import { Resources } from '@waybill/shared/runtime/service';
+import { AuditLogStore } from '@waybill/shared/stores/audit-log';
 import { ChainStore } from '@waybill/shared/stores/chains';
 import { DeadLetterStore } from '@waybill/shared/stores/dead-letters';
 import { DeliveryStore } from '@waybill/shared/stores/deliveries';
@@ -18,8 +21,10 @@ import { SubscriberStore } from '@waybill/shared/stores/subscribers';
 import { createLogger } from '@waybill/shared/telemetry/logger';
 import { type OwnDatabase, ownDatabase } from '@waybill/shared/testing/database';
 import { openTopics, type Topics } from '@waybill/shared/testing/topics';
+import { z } from 'zod';
 import { createApi } from '../http/app.ts';
-import { runView } from '../http/runs.ts';
+import { problemsOf } from '../http/openapi.ts';
+import { ROUTES } from '../http/routes.ts';
 import { type RetentionParts, retentionParts } from '../retention/parts.ts';
 import { DispatchTick } from '../ticks/dispatch-tick.ts';
 
@@ -75,6 +80,7 @@ export class Bench implements AsyncDisposable {
   readonly deadLetters: DeadLetterStore;
   readonly lanes: LaneStore;
   readonly runs: RunStore;
+  readonly auditLog: AuditLogStore;
   readonly #resources: Resources;
 
   constructor(parts: Pick<Bench, 'database' | 'topics' | 'connections' | 'namingKey'>, resources: Resources) {
@@ -91,6 +97,7 @@ export class Bench implements AsyncDisposable {
     this.deadLetters = new DeadLetterStore(db);
     this.lanes = new LaneStore(db);
     this.runs = new RunStore(db);
+    this.auditLog = new AuditLogStore(db);
   }
 
   /** A dispatch tick as one instance has it. */
@@ -121,8 +128,8 @@ export class Bench implements AsyncDisposable {
   }
 
   /** Serves the API. @returns how to call it, as admin unless told otherwise. */
-  async serve(producer: Producer = this.connections.producer) {
-    const { events, subscribers, deliveries, deadLetters, lanes, runs, namingKey } = this;
+  async serve(producer: Producer = this.connections.producer, requestsPerSecond = 1_000) {
+    const { events, subscribers, deliveries, deadLetters, lanes, runs, auditLog, namingKey } = this;
     const { clock, checks } = this.connections;
     const dispatch = this.dispatchTick('api', producer);
     const { tick, routes, deletedEvents } = this.retention({ producer });
@@ -132,21 +139,23 @@ export class Bench implements AsyncDisposable {
       deliveries,
       deadLetters,
       deletedEvents,
+      retention: routes,
       lanes,
       runs,
-      retention: routes,
+      auditLog,
       producer,
       clock,
       namingKey,
       ticks: {
-        dispatch: async (slot) => runView(await dispatch.run(slot)),
-        retention: async (slot) => runView((await tick.run(slot)).run),
+        dispatch: (slot) => dispatch.run(slot),
+        retention: async (slot) => (await tick.run(slot)).run,
       },
       apiKeys: Object.entries(KEYS).map(([role, secret]) => ({
         name: `${role}-name`,
         role: role as keyof typeof KEYS,
-        secret,
+        digest: digestOfSecret(secret),
       })),
+      requestsPerSecond,
       egress: parseEgressPolicy('127.0.0.1:9'),
       jaegerUrl: 'http://jaeger.example/',
       checks,
@@ -169,14 +178,11 @@ export class Bench implements AsyncDisposable {
           : { body: typeof body === 'string' || Buffer.isBuffer(body) ? body : JSON.stringify(body) }),
       });
       const text = await reply.text();
-      return {
-        status: reply.status,
-        headers: reply.headers,
-        // A HEAD has the type and not the text.
-        body: (text !== '' && /json/.test(reply.headers.get('content-type') ?? '')
-          ? JSON.parse(text)
-          : { text }) as Body,
-      };
+      // A HEAD has the type and not the text.
+      const isJson = text !== '' && /json/.test(reply.headers.get('content-type') ?? '');
+      const read: unknown = isJson ? JSON.parse(text) : { text };
+      if (isJson) mustBeDocumented(method, path, reply.status, read);
+      return { status: reply.status, headers: reply.headers, body: read as Body };
     };
   }
 
@@ -202,6 +208,21 @@ export async function openBench(engines: Engines): Promise<Bench> {
   const namingKey = await loadNamingKey(database.db);
   const topics = await openTopics(engines.KAFKA_BROKERS);
   return new Bench({ database, topics, connections, namingKey }, resources);
+}
+
+/** Every answer that a test gets is one that the table of routes declares, with no field more. */
+function mustBeDocumented(method: string, path: string, status: number, body: unknown): void {
+  const { pathname } = new URL(path, 'http://localhost');
+  const route = ROUTES.find(
+    (candidate) =>
+      candidate.method === method.toLowerCase() &&
+      new RegExp(`^${candidate.path.replaceAll(/\{\w+\}/g, '[^/]+')}$`).test(pathname),
+  );
+  if (!route) return;
+  const codes = problemsOf(route).get(status);
+  const schema = codes ? problemAnswer.loose().extend({ code: z.enum(codes) }) : route.answers[status];
+  if (!schema) throw new Error(`${method} ${path} is not documented to answer ${status}`);
+  schema.parse(body);
 }
 
 /** An event of a shipment that no other test knows. */

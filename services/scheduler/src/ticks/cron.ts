@@ -1,4 +1,5 @@
 import type { Logger } from '@waybill/shared/telemetry/logger';
+import { ticksFailed } from '@waybill/shared/telemetry/metrics';
 import { Cron } from 'croner';
 
 /**
@@ -18,6 +19,7 @@ export function startCron(
     try {
       await fire(slot);
     } catch (error) {
+      ticksFailed.inc({ job });
       logger.error({ err: error, job, slot }, 'tick failed, the next one will find the same rows');
     }
   });

@@ -1,3 +1,4 @@
+import { context } from '@opentelemetry/api';
 import type { DeadLetterReason } from '@waybill/shared/contracts/dead-letter';
 import { runIdOf, wholeSecond } from '@waybill/shared/domain/run';
 import type { Producer } from '@waybill/shared/kafka/producer';
@@ -7,8 +8,11 @@ import type { DeliveryStore, EnqueuedDelivery } from '@waybill/shared/stores/del
 import type { LaneStore } from '@waybill/shared/stores/lanes';
 import type { RunRow, RunStore } from '@waybill/shared/stores/runs';
 import type { StatusEventRow, StatusEventStore } from '@waybill/shared/stores/status-events';
+import { tickDuration, tickLimit, tickRowSeconds, tickRows } from '@waybill/shared/telemetry/metrics';
+import { inSpan, tracer, within } from '@waybill/shared/telemetry/spans';
+import { ATTRIBUTE, SPAN } from '@waybill/shared/telemetry/trace-names';
 import { readEvent } from '../events/event-row.ts';
-import { commandFor } from './command.ts';
+import { commandFor, storyOf } from './command.ts';
 
 /** How long one tick may take, in milliseconds: 1/300 of the 900 s that no job may exceed. */
 const BUDGET_MS = 3_000;
@@ -64,7 +68,19 @@ export class DispatchTick {
    * Carries out the run of a slot. If the run exists, it is returned as it is and nothing new is selected; if its
    * process was lost before it finished, the rows it had selected are sent again.
    */
-  async run(slot: Date): Promise<RunRow> {
+  run(slot: Date): Promise<RunRow> {
+    const attributes = { [ATTRIBUTE.runId]: runIdOf('dispatch', slot) };
+    const span = tracer.startSpan(SPAN.tick, { attributes });
+    return context.with(within(span, context.active()), () =>
+      inSpan(span, async () => {
+        const run = await this.#run(slot);
+        span.setAttribute(ATTRIBUTE.deliveryCount, run.selected ?? 0);
+        return run;
+      }),
+    );
+  }
+
+  async #run(slot: Date): Promise<RunRow> {
     const { runs, deliveries, lanes, clock, worker, visibilityMs } = this.#deps;
     const startedAt = clock.now();
     const limit = Math.round(Math.min(Math.max(BUDGET_MS / this.#msPerRow, LIMITS.least), LIMITS.most));
@@ -94,6 +110,7 @@ export class DispatchTick {
     await producer.send(
       'deliveryCommands',
       rows.map((row) => commandFor(row, run._id)),
+      (index) => storyOf(rows[index], begunAt),
     );
     const republished = await this.#republish();
     const finishedAt = clock.now();
@@ -106,8 +123,16 @@ export class DispatchTick {
     };
     // A handful of rows says nothing about the cost of many: the round trips would be all there is to see.
     if (rows.length >= LIMITS.least) this.#msPerRow += SMOOTHING * ((result.msPerRow ?? 0) - this.#msPerRow);
+    this.#count(rows.length, run.limit, finishedAt.getTime() - begunAt.getTime());
     await runs.finish(run._id, result);
     return { ...run, ...result };
+  }
+
+  #count(rows: number, limit: number, ms: number): void {
+    tickDuration.observe({ job: 'dispatch' }, ms / 1000);
+    tickRows.inc({ job: 'dispatch' }, rows);
+    tickLimit.set({ job: 'dispatch' }, limit);
+    tickRowSeconds.set({ job: 'dispatch' }, this.#msPerRow / 1000);
   }
 
   /** Stored events that fan-out has not seen in time: the process that stored them died before it published. */
@@ -122,6 +147,7 @@ export class DispatchTick {
     await producer.send(
       'statusEvents',
       readable.map(({ event }) => event),
+      (index) => storyOf(readable[index]?.row, now),
     );
     await events.postpone(
       readable.map(({ row }) => row._id),

@@ -1,0 +1,257 @@
+/**
+ * What the HTTP API answers, field by field. The OpenAPI document is made from these, and handlers are typed by them.
+ * Fields may be added to any of them; none is taken away or changes its meaning within `/v1`.
+ */
+import { z } from 'zod';
+import { DELIVERY_STATES } from '../domain/delivery.ts';
+import { PROBLEMS, type ProblemCode } from '../domain/errors.ts';
+import { ORDERINGS } from '../domain/ordering.ts';
+import { OUTCOMES } from '../domain/outcome.ts';
+import { JOBS } from '../domain/run.ts';
+import { ROLES } from './http-api.ts';
+
+/** An instant: a `Date` here, RFC 3339 text on the wire. */
+export const instant = z.coerce.date();
+const count = z.int().min(0);
+
+/** One page of a list. */
+export const pageOf = <Item extends z.ZodType>(item: Item) =>
+  z.strictObject({
+    items: z.array(item),
+    nextCursor: z.string().nullable().describe('Gives the next page; null on the last'),
+  });
+
+export const fault = z.strictObject({
+  path: z.string().describe('Where it is: a JSON path such as `$[3].attributes.region`, or `query.limit`'),
+  message: z.string(),
+});
+
+const CODES = Object.keys(PROBLEMS) as [ProblemCode, ...ProblemCode[]];
+
+/** An RFC 9457 problem. */
+export const problemAnswer = z.strictObject({
+  type: z.string().describe('`urn:waybill:problem:` and the code'),
+  title: z.string(),
+  status: z.int(),
+  code: z.enum(CODES).describe('The stable part'),
+  detail: z.string().optional(),
+  faults: z.array(fault).readonly().optional().describe('Everything that is wrong, not the first thing'),
+});
+
+export const ingestResult = z.strictObject({
+  shipmentId: z.string().nullable(),
+  eventVersion: z.number().nullable(),
+  result: z.enum(['accepted', 'duplicate', 'conflict', 'invalid']),
+  problem: problemAnswer.optional(),
+});
+
+/** One entry per event, in the order of the request. */
+export const ingestAnswer = z.strictObject({ results: z.array(ingestResult) });
+
+const attempt = z.strictObject({
+  number: z.int().min(1).describe('Counts every claim, replays included'),
+  outcome: z.enum(OUTCOMES).nullable().describe('Null while the attempt is under way'),
+  reason: z.string().nullable(),
+  statusCode: z.int().nullable(),
+  leaseId: z.string(),
+  worker: z.string(),
+  claimedAt: instant,
+  leaseUntil: instant,
+  renewals: count,
+  leaseEnd: z.enum(['settled', 'expired']).nullable(),
+  leftAt: instant
+    .nullable()
+    .describe('When the request began to be written; null if it certainly did not leave'),
+  endedAt: instant.nullable(),
+  subscriberVersion: z.int().describe('The version of the subscriber that was used'),
+  traceId: z.string().nullable(),
+  spanId: z.string().nullable(),
+  late: z
+    .strictObject({
+      outcome: z.enum(OUTCOMES),
+      reason: z.string().nullable(),
+      statusCode: z.int().nullable(),
+      leftAt: instant.nullable(),
+      reportedAt: instant,
+    })
+    .optional()
+    .describe('What a worker reported after it had lost the lease; it moved no state'),
+});
+
+const transitionRecord = z.strictObject({
+  at: instant,
+  from: z.enum(DELIVERY_STATES).nullable(),
+  to: z.enum(DELIVERY_STATES),
+  cause: z.string().describe('`run:<id>`, `lease:<id>`, `claim:<id>`, `ordering` or `operator:<key name>`'),
+  reason: z.string().nullable(),
+});
+
+const history = { attempts: z.array(attempt), transitions: z.array(transitionRecord) };
+
+export const deliveryAnswer = z.strictObject({
+  id: z.string(),
+  shipmentId: z.string(),
+  subscriberId: z.string(),
+  eventVersion: z.int(),
+  status: z.string(),
+  state: z.enum(DELIVERY_STATES),
+  reason: z.string().nullable(),
+  dueAt: instant.nullable().describe('Somebody must look at the row by then; null once closed'),
+  idempotencyKey: z.string(),
+  traceId: z.string().nullable(),
+  traceUrl: z.string().nullable(),
+  runId: z.string(),
+  previousVersion: z.int().nullable(),
+  sequence: z.int().nullable(),
+  createdAt: instant,
+  closedAt: instant.nullable(),
+  attemptCount: count.describe('Attempts in all; `attempts` holds the last of them'),
+  ...history,
+});
+
+export const historyAnswer = z.strictObject(history);
+
+export const replayAnswer = z.strictObject({
+  dryRun: z.boolean(),
+  deliveries: count.describe('How many became owed again, or would'),
+});
+
+const backoffAnswer = z.union([
+  z.strictObject({ initialMs: z.int(), maxMs: z.int(), jitter: z.number() }),
+  z.strictObject({ delaysMs: z.array(z.int()), jitter: z.number() }),
+]);
+
+export const subscriberAnswer = z.strictObject({
+  id: z.string(),
+  url: z.string(),
+  filter: z.strictObject({
+    statuses: z.array(z.string()).optional(),
+    attributes: z.record(z.string(), z.array(z.string())).optional(),
+  }),
+  delivery: z.strictObject({
+    timeoutMs: z.int(),
+    maxAttempts: z.int(),
+    backoff: backoffAnswer.optional(),
+    maxElapsedMs: z.int(),
+    concurrency: z.int(),
+    ratePerSecond: z.number().optional(),
+    ordering: z.enum(ORDERINGS),
+    onDead: z.enum(['block', 'pass']),
+    sequence: z.boolean(),
+    conflictMeans: z.enum(['retry', 'delivered']),
+    propagate: z.array(z.enum(['tracestate', 'baggage'])).optional(),
+  }),
+  auth: z.strictObject({ type: z.literal('none') }),
+  enabled: z.boolean(),
+  version: z.int().min(1).describe('Grows with every change'),
+  createdAt: instant,
+  updatedAt: instant,
+  updatedBy: z.string().describe('Name of the API key that made the last change'),
+  quarantine: z.strictObject({ since: instant, reason: z.string() }).nullable(),
+  throttledUntil: instant.nullable(),
+  breaker: z.strictObject({ since: instant, openUntil: instant, trips: z.int() }).nullable(),
+});
+
+export const shipmentAnswer = z.strictObject({
+  shipmentId: z.string(),
+  versions: z.array(
+    z.strictObject({
+      eventVersion: z.int(),
+      status: z.string(),
+      occurredAt: z.string(),
+      receivedAt: instant,
+      fannedOutAt: instant.nullable(),
+      deliveries: z.array(
+        z.strictObject({
+          id: z.string(),
+          subscriberId: z.string(),
+          state: z.enum(DELIVERY_STATES),
+          reason: z.string().nullable(),
+          dueAt: instant.nullable(),
+          attempts: count,
+          outcome: z.enum(OUTCOMES).nullable().describe('Of the last attempt'),
+        }),
+      ),
+      notSent: z.array(
+        z.strictObject({ subscriberId: z.string(), reason: z.enum(['filtered', 'disabled']) }),
+      ),
+      refused: z
+        .strictObject({ at: instant, reason: z.string(), detail: z.string() })
+        .nullable()
+        .describe('Why a stored event cannot be fanned out'),
+    }),
+  ),
+});
+
+const base64 = z.string().describe('Base64');
+
+export const deadLetterAnswer = z.discriminatedUnion('kind', [
+  z.strictObject({
+    kind: z.literal('message'),
+    id: z.string(),
+    at: instant,
+    topic: z.string().nullable().describe('Null for what came over HTTP'),
+    partition: z.int().nullable(),
+    offset: z.string().nullable(),
+    key: base64.nullable(),
+    value: base64.nullable(),
+    headers: z.array(z.strictObject({ name: z.string(), value: base64 })),
+    reason: z.string(),
+    detail: z.string(),
+    reprocess: z
+      .strictObject({ by: z.string(), begunAt: instant, finishedAt: instant.optional() })
+      .nullable(),
+  }),
+  z.strictObject({
+    kind: z.literal('delivery'),
+    id: z.string(),
+    at: instant,
+    shipmentId: z.string(),
+    subscriberId: z.string(),
+    eventVersion: z.int(),
+    status: z.string(),
+    reason: z.string().nullable(),
+    attemptCount: count,
+  }),
+]);
+
+export const reprocessAnswer = z.strictObject({ id: z.string(), topic: z.string() });
+
+export const runAnswer = z.strictObject({
+  runId: z.string().describe('`<job>/<slot>`'),
+  job: z.enum(JOBS),
+  slot: instant,
+  worker: z.string(),
+  startedAt: instant,
+  finishedAt: instant.optional(),
+  selected: count.optional().describe('Deliveries the run enqueued'),
+  republished: count.optional().describe('Events it published again because fan-out had not happened'),
+  runIds: z.array(z.string()).optional().describe('Of a retention tick: its runs'),
+  limit: count.describe('Most deliveries it would have taken'),
+  msPerRow: z.number().optional(),
+  stoppedBecause: z.enum(['done', 'limit']).optional(),
+});
+
+export const auditAnswer = z.strictObject({
+  id: z.string(),
+  at: instant.describe('When the change was about to be made'),
+  actor: z.strictObject({ key: z.string().describe('Name of the API key'), role: z.enum(ROLES) }),
+  action: z.string().describe('The operationId of the call'),
+  target: z.string().describe('What it was done to, such as `subscribers/clinic`'),
+  parameters: z.record(z.string(), z.unknown()).describe('Of the path and the query; bodies are never kept'),
+  outcome: z
+    .enum(['done', 'refused', 'failed'])
+    .nullable()
+    .describe('Null: the process ended before it could say; the change may have happened or not'),
+  status: z.int().nullable().describe('HTTP status of the answer'),
+  code: z.string().nullable().describe('Code of the problem, if it was answered with one'),
+  before: z.int().nullable().describe('Version of the target before; null where it has none'),
+  after: z.int().nullable().describe('Version of the target after'),
+  endedAt: instant.nullable(),
+});
+
+export const healthAnswer = z.strictObject({ status: z.literal('ok') });
+export const readinessAnswer = z.strictObject({
+  status: z.enum(['ready', 'not ready']),
+  checks: z.record(z.string(), z.string()).describe('`ok` or what is wrong, by name'),
+});
