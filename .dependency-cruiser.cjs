@@ -1,4 +1,7 @@
-/** Layers of the code base: domain <- contracts <- kafka, domain <- stores; services import shared, nothing imports a service. */
+/**
+ * Layers of the code base: domain <- contracts <- kafka; contracts <- sealing <- stores; sealing <- sending; services
+ * import shared, nothing imports a service.
+ */
 const shared = '^packages/shared/src';
 
 module.exports = {
@@ -15,19 +18,40 @@ module.exports = {
       comment: 'The domain knows no I/O and no other layer.',
       severity: 'error',
       from: { path: `${shared}/domain/`, pathNot: '\\.test\\.ts$' },
-      to: { path: `${shared}/(contracts|stores|kafka|telemetry|config|runtime|testing)/` },
+      to: { path: `${shared}/(contracts|sealing|sending|stores|kafka|telemetry|config|runtime|testing)/` },
     },
     {
       name: 'contracts-know-only-the-domain',
       severity: 'error',
       from: { path: `${shared}/contracts/`, pathNot: '\\.test\\.ts$' },
-      to: { path: `${shared}/(stores|kafka|telemetry|config|runtime|testing)/` },
+      to: { path: `${shared}/(sealing|sending|stores|kafka|telemetry|config|runtime|testing)/` },
+    },
+    {
+      name: 'sealing-knows-no-store-and-no-network',
+      comment: 'What opens secrets does nothing else with them.',
+      severity: 'error',
+      from: { path: `${shared}/sealing/`, pathNot: '\\.test\\.ts$' },
+      to: { path: `${shared}/(sending|stores|kafka|telemetry|config|runtime)/` },
+    },
+    {
+      name: 'sending-knows-no-store',
+      severity: 'error',
+      from: { path: `${shared}/sending/`, pathNot: '\\.test\\.ts$' },
+      to: { path: `${shared}/(stores|kafka|telemetry|config|runtime)/` },
+    },
+    {
+      name: 'undici-behind-sending',
+      comment:
+        'Every request to a subscriber goes through the egress guard; the registry is one of our engines.',
+      severity: 'error',
+      from: { path: '^(packages|services)/', pathNot: [`${shared}/(sending|kafka)/`, '\\.test\\.ts$'] },
+      to: { path: 'node_modules/undici/' },
     },
     {
       name: 'stores-know-no-transport',
       severity: 'error',
       from: { path: `${shared}/stores/`, pathNot: '\\.test\\.ts$' },
-      to: { path: `${shared}/(kafka|telemetry|config|runtime)/` },
+      to: { path: `${shared}/(sending|kafka|telemetry|config|runtime)/` },
     },
     {
       name: 'kafka-knows-no-store',

@@ -48,8 +48,11 @@ const FAILURES: Readonly<Record<FailureReason, string>> = {
   not_http: 'what came back was not HTTP',
   request_invalid: 'the request could not be built',
   reset: 'no answer, the connection ended',
+  secret_key_missing: 'its credential is sealed under a key that is not there',
   timeout: 'the deadline passed',
   tls: 'TLS failed',
+  token_refused: 'the token endpoint gave no access token',
+  token_unavailable: 'the token endpoint did not answer',
   truncated: 'the answer was cut short',
   worker_lost: 'the worker was lost before it recorded a result',
 };

@@ -21,6 +21,8 @@ export interface TestStackOptions {
   readonly sweepers?: number;
   /** Lets tests make MongoDB fail on purpose. */
   readonly failPoints?: boolean;
+  /** Where services' logs are kept (`logs` below it); without it they go with the stack. */
+  readonly dataDir?: string;
   /** Where services send traces. */
   readonly jaeger?: Jaeger | null;
   /** Added to the environment of every service. */
@@ -84,6 +86,7 @@ export async function startTestStack(options: TestStackOptions = {}): Promise<Te
     sweepers = 1,
     failPoints = false,
     jaeger = null,
+    dataDir,
     env = {},
   } = options;
   await using undo = new AsyncDisposableStack();
@@ -102,6 +105,7 @@ export async function startTestStack(options: TestStackOptions = {}): Promise<Te
       ...env,
     },
     counts: { scheduler: schedulers, dispatcher: dispatchers, sweeper: sweepers },
+    dataDir,
     progress: (line) => {
       said.push(line);
       progress(line);

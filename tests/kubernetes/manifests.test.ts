@@ -194,11 +194,12 @@ describe.skipIf(!kubectl)('the Kubernetes manifests', () => {
     expect([livenessProbe.httpGet.path, startupProbe.httpGet.path]).toEqual(['/healthz', '/healthz']);
   });
 
-  it('let the dispatcher alone out, to public addresses alone', () => {
+  it('let out who calls subscribers, to public addresses alone', () => {
     const policies = example.filter(({ kind }) => kind === 'NetworkPolicy');
     const outward = policies.filter(({ spec }) => JSON.stringify(spec.egress ?? []).includes('0.0.0.0/0'));
-    expect(outward.map(({ spec }) => spec.podSelector.matchLabels)).toEqual([
-      { 'app.kubernetes.io/name': 'waybill-dispatcher' },
+    const values = ['waybill-dispatcher', 'waybill-scheduler'];
+    expect(outward.map(({ spec }) => spec.podSelector)).toEqual([
+      { matchExpressions: [{ key: 'app.kubernetes.io/name', operator: 'In', values }] },
     ]);
     const { except } = outward[0]?.spec.egress[0].to[0].ipBlock ?? {};
     expect(except).toEqual(expect.arrayContaining(['10.0.0.0/8', '169.254.0.0/16', '172.16.0.0/12']));

@@ -31,7 +31,11 @@ export class Configuration {
       filter: onlyExceptions ? { statuses: ['exception'] } : {},
       delivery: { ...delivery, backoff: { initialMs: 10, maxMs: 40, jitter: 0 } },
     });
-    const quick = { ...input, delivery: { ...input.delivery, timeoutMs: TIMEOUT_MS } };
+    const quick = {
+      ...input,
+      auth: { type: 'none' as const },
+      delivery: { ...input.delivery, timeoutMs: TIMEOUT_MS },
+    };
     return this.#change(id, ({ subscribers }) => subscribers.put(id, quick, ROLE));
   }
 

@@ -5,6 +5,10 @@ import { parseEgressPolicy } from '@waybill/shared/domain/egress-policy';
 import { ledgerKeyOf } from '@waybill/shared/domain/retention-ledger';
 import type { BatchHandler } from '@waybill/shared/kafka/consumer-loop';
 import type { Producer } from '@waybill/shared/kafka/producer';
+import { CredentialVault } from '@waybill/shared/sealing/credential-vault';
+import { KeyRing } from '@waybill/shared/sealing/key-ring';
+import { createSender, type Sender } from '@waybill/shared/sending/send';
+import { SubscriberSender } from '@waybill/shared/sending/subscriber-sender';
 import { ChainStore } from '@waybill/shared/stores/chains';
 import type { DatabaseClock } from '@waybill/shared/stores/database-clock';
 import { DeadLetterStore } from '@waybill/shared/stores/dead-letters';
@@ -19,7 +23,6 @@ import { SubscriberStore } from '@waybill/shared/stores/subscribers';
 import { TurnStore } from '@waybill/shared/stores/turns';
 import { createLogger } from '@waybill/shared/telemetry/logger';
 import type { Db } from 'mongodb';
-import { createSender, type Sender } from '../../services/dispatcher/src/delivery/send.ts';
 import { Dispatch } from '../../services/dispatcher/src/dispatch.ts';
 import { Lanes } from '../../services/dispatcher/src/lanes/lanes.ts';
 import { onCommands } from '../../services/dispatcher/src/on-commands.ts';
@@ -41,6 +44,7 @@ export interface Surroundings {
   readonly append: Producer['send'];
 }
 
+const VAULT = new CredentialVault(new KeyRing([{ kid: 'model', key: Buffer.alloc(32) }]));
 const LOGGER = createLogger('model', 'silent');
 const PLAIN = {
   schema: statusEvent,
@@ -137,7 +141,7 @@ export class DispatcherService {
       events: new StatusEventStore(mortal),
       subscribers,
       lanes,
-      sender: mortalSender(this.#sender, this.process),
+      sender: new SubscriberSender(mortalSender(this.#sender, this.process), VAULT),
       settler: new Settler(leases, mortalProducer(this.process, append), LOGGER),
       clock,
       claimer: { worker: `dispatcher/${instance}`, instance, leaseMs },

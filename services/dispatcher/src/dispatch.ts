@@ -1,10 +1,12 @@
 import { randomUUID } from 'node:crypto';
 import { type Context, context, ROOT_CONTEXT } from '@opentelemetry/api';
 import { renewalInterval } from '@waybill/shared/domain/lease';
+import { keyIdsOf } from '@waybill/shared/sealing/credential-vault';
+import type { SubscriberSender } from '@waybill/shared/sending/subscriber-sender';
 import type { DatabaseClock } from '@waybill/shared/stores/database-clock';
 import type { DeliveryRow, DeliveryStore } from '@waybill/shared/stores/deliveries';
 import type { Candidate, Claimer, LeaseStore } from '@waybill/shared/stores/leases';
-import { type StatusEventStore, statusEventId } from '@waybill/shared/stores/status-events';
+import { type EventBodies, type StatusEventStore, statusEventId } from '@waybill/shared/stores/status-events';
 import type { SubscriberRow, SubscriberStore } from '@waybill/shared/stores/subscribers';
 import type { TurnStore } from '@waybill/shared/stores/turns';
 import type { Logger } from '@waybill/shared/telemetry/logger';
@@ -12,7 +14,6 @@ import { attemptsInFlight, leaseRenewalFailures } from '@waybill/shared/telemetr
 import { type AttemptResult, attemptDelivery, yieldTurn } from './delivery/attempt.ts';
 import { countClaim, countEnd } from './delivery/attempt-metrics.ts';
 import { AttemptTrace } from './delivery/attempt-trace.ts';
-import type { Sender } from './delivery/send.ts';
 import type { Lane } from './lanes/lane.ts';
 import type { Lanes } from './lanes/lanes.ts';
 import { HOLD_MS, secondThoughts, takeTurns } from './ordering.ts';
@@ -30,7 +31,7 @@ export interface DispatchDeps {
   readonly events: StatusEventStore;
   readonly subscribers: SubscriberStore;
   readonly lanes: Lanes;
-  readonly sender: Sender;
+  readonly sender: SubscriberSender;
   readonly settler: Settler;
   readonly clock: DatabaseClock;
   readonly claimer: Claimer;
@@ -172,9 +173,9 @@ export class Dispatch {
     const bySubscriber = new Map(taken.map((item) => [item.subscriber._id, item]));
     const commands = new Map(taken.flatMap(({ rows }) => rows.map((row) => [row._id, row.context])));
     const terms = new Map(
-      taken.map(({ subscriber: { _id, version, delivery } }) => [
+      taken.map(({ subscriber: { _id, version, delivery, auth } }) => [
         _id,
-        { version, maxAttempts: delivery.maxAttempts },
+        { version, maxAttempts: delivery.maxAttempts, keyIds: keyIdsOf(auth) },
       ]),
     );
     const leaseId = `lse_${randomUUID()}`;
@@ -190,7 +191,10 @@ export class Dispatch {
       });
       const eventIds = new Set(claimed.map((row) => statusEventId(row.shipmentId, row.eventVersion)));
       const [bodies, against] = await Promise.all([
-        events.bodies([...eventIds]),
+        events.bodies(
+          [...eventIds],
+          claimed.some(({ payload }) => payload !== undefined),
+        ),
         ordered.length > 0 ? secondThoughts(turns, ordered) : null,
       ]);
       for (const row of claimed) {
@@ -206,7 +210,7 @@ export class Dispatch {
         const objection = against?.get(row._id);
         if (objection)
           this.#track(mine, () => Promise.resolve(yieldTurn(row, objection, this.#deps.clock.now())));
-        else this.#send(mine, event?.body ?? null);
+        else this.#send(mine, bodyFor(row, event));
       }
     } finally {
       for (const { lane, subscriber, rows } of taken) {
@@ -252,6 +256,8 @@ export class Dispatch {
         await trace.settle(settlement, () => settler.settle({ ...settlement, span: trace.ids }, row));
         countEnd(settlement, row, takenAt);
         if (news) await lanes.report(lane, news);
+        // Tried again at once: it is fetched as soon as its slot is free.
+        if (settlement.retryInMs === 0) lane.leaveWaiting();
         await deliveries.trim(row);
         if (isOrdered(subscriber)) await this.#wakeNext(row, subscriber, settlement.transition === 'deliver');
       } catch (error) {
@@ -346,6 +352,11 @@ export class Dispatch {
   #room(): number {
     return Math.max(0, MAX_IN_FLIGHT - this.#inFlight.size);
   }
+}
+
+/** The stored bytes of the event, as much of it as this delivery carries; null if they are gone. */
+function bodyFor({ payload }: DeliveryRow, event: EventBodies | undefined): string | null {
+  return (payload === undefined ? event?.body : event?.reduced?.[payload]) ?? null;
 }
 
 function mayReceive({ enabled, quarantine }: SubscriberRow): boolean {

@@ -7,6 +7,10 @@ import { connect } from '@waybill/shared/runtime/connections';
 import { healthApp, listen } from '@waybill/shared/runtime/health';
 import { refreshing } from '@waybill/shared/runtime/measure';
 import { runService } from '@waybill/shared/runtime/service';
+import { CredentialVault } from '@waybill/shared/sealing/credential-vault';
+import { KeyRing } from '@waybill/shared/sealing/key-ring';
+import { createSender } from '@waybill/shared/sending/send';
+import { SubscriberSender } from '@waybill/shared/sending/subscriber-sender';
 import { DeliveryStore } from '@waybill/shared/stores/deliveries';
 import { LaneStore } from '@waybill/shared/stores/lanes';
 import { LeaseStore } from '@waybill/shared/stores/leases';
@@ -16,7 +20,6 @@ import { TurnStore } from '@waybill/shared/stores/turns';
 import { createLogger } from '@waybill/shared/telemetry/logger';
 import { consumerLag } from '@waybill/shared/telemetry/metrics';
 import { dispatcherEnvironment } from './config.ts';
-import { createSender } from './delivery/send.ts';
 import { Dispatch, MAX_IN_FLIGHT } from './dispatch.ts';
 import { Lanes } from './lanes/lanes.ts';
 import { onCommands } from './on-commands.ts';
@@ -40,11 +43,13 @@ runService(async ({ resources, fail }) => {
     resources,
   );
   const leases = new LeaseStore(database.db);
-  const sender = createSender({
+  const plainSender = createSender({
     policy: config.WAYBILL_EGRESS_ALLOW,
     userAgent: 'Waybill/0.1.0',
     connectionsPerOrigin: MAX_IN_FLIGHT,
   });
+  const vault = new CredentialVault(new KeyRing(config.WAYBILL_SECRET_KEYS));
+  const sender = new SubscriberSender(plainSender, vault);
   resources.add('sender', () => sender.close());
 
   const subscribers = new SubscriberStore(database.db);

@@ -1,4 +1,3 @@
-import { subscriberInput } from '@waybill/shared/contracts/subscriber';
 import type { DeliveryState } from '@waybill/shared/domain/delivery';
 import { type DatabaseClock, startDatabaseClock } from '@waybill/shared/stores/database-clock';
 import type { DeliveryRow } from '@waybill/shared/stores/deliveries';
@@ -11,6 +10,7 @@ import {
   deliveryIn,
   deliveryRow,
   putDeliveries,
+  storable,
   subscriberRow,
 } from '@waybill/shared/testing/rows';
 import { afterAll, beforeAll, describe, expect, inject, it } from 'vitest';
@@ -38,7 +38,7 @@ afterAll(async () => {
 });
 
 const subscriberOf = (delivery: object): SubscriberRow =>
-  subscriberRow('clinic-a', subscriberInput.parse({ url: 'https://a.example/', delivery }));
+  subscriberRow('clinic-a', storable({ url: 'https://a.example/', delivery }));
 const LATEST = subscriberOf({ ordering: 'latest' });
 const STRICT = subscriberOf({ ordering: 'strict' });
 const BLOCKING = subscriberOf({ ordering: 'strict', onDead: 'block' });

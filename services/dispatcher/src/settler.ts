@@ -81,9 +81,9 @@ export class Settler {
     if (dead.length > 0) this.#announcing = this.#announcing.then(() => this.#announce(dead));
   }
 
-  /** One wide line per attempt. */
+  /** One wide line per attempt. What was kept of the response may be health data: that is for the record alone. */
   #report(
-    { span, ...settlement }: Settlement,
+    { response: _, span, ...settlement }: Settlement,
     { shipmentId, subscriberId, eventVersion, attemptCount, runId }: DeliveryRow,
   ): void {
     const trace = span && { trace_id: span.traceId, span_id: span.spanId };

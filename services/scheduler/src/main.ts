@@ -5,6 +5,10 @@ import { connect } from '@waybill/shared/runtime/connections';
 import { listen } from '@waybill/shared/runtime/health';
 import { refreshing } from '@waybill/shared/runtime/measure';
 import { runService } from '@waybill/shared/runtime/service';
+import { CredentialVault } from '@waybill/shared/sealing/credential-vault';
+import { KeyRing } from '@waybill/shared/sealing/key-ring';
+import { createSender } from '@waybill/shared/sending/send';
+import { SubscriberSender } from '@waybill/shared/sending/subscriber-sender';
 import { AuditLogStore } from '@waybill/shared/stores/audit-log';
 import { ChainStore } from '@waybill/shared/stores/chains';
 import { DeadLetterStore } from '@waybill/shared/stores/dead-letters';
@@ -25,6 +29,8 @@ import { retentionParts } from './retention/parts.ts';
 import { startCron } from './ticks/cron.ts';
 import { DispatchTick } from './ticks/dispatch-tick.ts';
 
+/** Most test events under way at once to one origin. */
+const TEST_CONNECTIONS = 4;
 const FAN_OUT_GROUP = 'waybill-scheduler';
 
 runService(async ({ resources, fail }) => {
@@ -98,6 +104,14 @@ runService(async ({ resources, fail }) => {
     startCron('retention', config.RETENTION_TICK_CRON, (slot) => retention.tick.run(slot), logger),
   );
 
+  const vault = new CredentialVault(new KeyRing(config.WAYBILL_SECRET_KEYS));
+  const plainSender = createSender({
+    policy: config.WAYBILL_EGRESS_ALLOW,
+    userAgent: 'Waybill/0.1.0',
+    connectionsPerOrigin: TEST_CONNECTIONS,
+  });
+  const sender = new SubscriberSender(plainSender, vault);
+  resources.add('sender', () => sender.close());
   // The process has their digests; a crash report or an inspector shall not show them.
   delete process.env.WAYBILL_API_KEYS;
 
@@ -118,6 +132,8 @@ runService(async ({ resources, fail }) => {
       dispatch: (slot) => dispatch.run(slot),
       retention: async (slot) => (await retention.tick.run(slot)).run,
     },
+    vault,
+    sender,
     apiKeys: config.WAYBILL_API_KEYS,
     requestsPerSecond: config.WAYBILL_API_RATE_PER_SECOND,
     egress: config.WAYBILL_EGRESS_ALLOW,

@@ -93,11 +93,20 @@ const apiKeys = z.string().transform((text, context): ApiKey[] => {
   });
 });
 
-const secretKeys = entries((entry) => {
+const secretKey = entries((entry) => {
   const match = /^([A-Za-z0-9_-]{1,64}):([A-Za-z0-9+/_-]+={0,2})$/.exec(entry);
   const key = Buffer.from(match?.[2] ?? '', 'base64');
   return match?.[1] && key.length === 32 ? { kid: match[1], key } : null;
 }, 'must be kid:key, the key 32 bytes in base64');
+
+const secretKeys = secretKey.superRefine((keys, context) => {
+  keys.forEach(({ kid }, index) => {
+    const first = keys.findIndex((other) => other.kid === kid);
+    if (first === index) return;
+    const message = `entry ${index + 1} has the name of entry ${first + 1}`;
+    context.addIssue({ code: 'custom', message });
+  });
+});
 
 const egressAllow = z.string().transform((text, context) => {
   list(text).forEach((entry, index) => {

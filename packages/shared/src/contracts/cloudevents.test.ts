@@ -1,5 +1,10 @@
 import { describe, expect, it } from 'vitest';
-import { cloudEventAsStatusEvent, contradictionsIn, renderCloudEvent } from './cloudevents.ts';
+import {
+  cloudEventAsStatusEvent,
+  contradictionsIn,
+  renderCloudEvent,
+  renderReducedCloudEvents,
+} from './cloudevents.ts';
 import { statusEvent } from './status-event.ts';
 
 const EVENT = statusEvent.parse({
@@ -123,5 +128,35 @@ describe('an envelope that says another thing than its data', () => {
     const data = { shipmentId: 'SHP-1', eventVersion: 1, status: 'delivered' };
     expect(contradictionsIn({ ...event, data })).toEqual([]);
     expect(contradictionsIn({ ...event, data: { eventVersion: 1 } })).toEqual([]);
+  });
+});
+
+describe('what subscribers receive that get less', () => {
+  const event = statusEvent.parse({
+    shipmentId: 'SHP-1',
+    eventVersion: 3,
+    status: 'exception',
+    occurredAt: '2026-02-03T04:05:06Z',
+    attributes: { region: 'north' },
+    data: { celsius: 19.5 },
+    eventId: 'SHP-1/exception',
+  });
+  const reduced = renderReducedCloudEvents(event, 'evt_1');
+
+  it('is a CloudEvent that tells shipment and version, or that there is something', () => {
+    expect(JSON.parse(reduced['id-only'])).toMatchObject({
+      specversion: '1.0',
+      id: 'evt_1',
+      subject: 'SHP-1',
+      data: { shipmentId: 'SHP-1', eventVersion: 3 },
+    });
+    expect(Object.keys(JSON.parse(reduced.empty)).sort()).toEqual(['id', 'source', 'specversion', 'type']);
+  });
+
+  it('holds nothing of the rest', () => {
+    for (const text of ['exception', 'north', '19.5', '2026-02-03']) {
+      expect(reduced['id-only'] + reduced.empty).not.toContain(text);
+    }
+    expect(reduced.empty).not.toContain('SHP-1');
   });
 });

@@ -2,11 +2,20 @@ import { z } from 'zod';
 import type { StatusEvent } from './status-event.ts';
 import { wholeRecord } from './whole-record.ts';
 
+/** How much of an event a subscriber gets: all of it, which shipment and version it is about, or that there is one. */
+export const PAYLOAD_MODES = ['full', 'id-only', 'empty'] as const;
+/** The modes that leave something out. */
+export type ReducedPayload = Exclude<(typeof PAYLOAD_MODES)[number], 'full'>;
+
+/** The type of an event that does not tell its status. */
+const REDUCED_TYPE = 'shipment.status-changed';
 const TYPE_PREFIX = 'shipment.';
 const SOURCE = 'urn:waybill:status-events';
 
 /** The media types of CloudEvents 1.0 in structured and in batched mode. */
 export const CLOUDEVENT_MEDIA_TYPE = 'application/cloudevents+json';
+/** Of what subscribers receive. */
+export const EVENT_CONTENT_TYPE = `${CLOUDEVENT_MEDIA_TYPE}; charset=utf-8`;
 export const CLOUDEVENT_BATCH_MEDIA_TYPE = 'application/cloudevents-batch+json';
 
 /** The envelope; what its `data` holds is judged as a status event. */
@@ -87,5 +96,37 @@ export function renderCloudEvent(event: StatusEvent, id: string): string {
     time: occurredAt,
     datacontenttype: 'application/json',
     data: { shipmentId, eventVersion, status, occurredAt, attributes, data: data ?? null },
+  });
+}
+
+/**
+ * What subscribers receive that get less: `id-only` tells which shipment and version to ask for, `empty` only that
+ * something happened. Neither tells the status.
+ *
+ * @param name the event's name that Waybill derives: the producer's own id might tell what is left out.
+ */
+export function renderReducedCloudEvents(
+  { shipmentId, eventVersion }: StatusEvent,
+  name: string,
+): Record<ReducedPayload, string> {
+  const bare = { specversion: '1.0', id: name, source: SOURCE, type: REDUCED_TYPE };
+  const data = { shipmentId, eventVersion };
+  return {
+    'id-only': JSON.stringify({ ...bare, subject: shipmentId, datacontenttype: 'application/json', data }),
+    empty: JSON.stringify(bare),
+  };
+}
+
+/** What a subscriber receives when somebody tries it out: no shipment, no status. */
+export function renderTestCloudEvent(id: string, time: Date): string {
+  const data = { message: 'This is a test of your endpoint by Waybill. No shipment is concerned.' };
+  return JSON.stringify({
+    specversion: '1.0',
+    id,
+    source: SOURCE,
+    type: 'waybill.test',
+    time: time.toISOString(),
+    datacontenttype: 'application/json',
+    data,
   });
 }

@@ -8,6 +8,7 @@ import { PROBLEMS, type ProblemCode } from '../domain/errors.ts';
 import { ORDERINGS } from '../domain/ordering.ts';
 import { OUTCOMES } from '../domain/outcome.ts';
 import { JOBS } from '../domain/run.ts';
+import { PAYLOAD_MODES } from './cloudevents.ts';
 import { ROLES } from './http-api.ts';
 
 /** An instant: a `Date` here, RFC 3339 text on the wire. */
@@ -48,10 +49,18 @@ export const ingestResult = z.strictObject({
 /** One entry per event, in the order of the request. */
 export const ingestAnswer = z.strictObject({ results: z.array(ingestResult) });
 
+/** What a subscriber's terms keep of a response. */
+const keptResponse = z.strictObject({
+  bytes: count.describe('Of the body, that were read'),
+  sha256: z.string().describe('Of those, hexadecimal'),
+  text: z.string().optional().describe('The first 2 KiB'),
+});
+
 const attempt = z.strictObject({
   number: z.int().min(1).describe('Counts every claim, replays included'),
   outcome: z.enum(OUTCOMES).nullable().describe('Null while the attempt is under way'),
   reason: z.string().nullable(),
+  detail: z.string().nullable().describe('What went wrong, for people'),
   statusCode: z.int().nullable(),
   leaseId: z.string(),
   worker: z.string(),
@@ -64,6 +73,9 @@ const attempt = z.strictObject({
     .describe('When the request began to be written; null if it certainly did not leave'),
   endedAt: instant.nullable(),
   subscriberVersion: z.int().describe('The version of the subscriber that was used'),
+  keyIds: z.array(z.string()).readonly().describe('The secrets it was made with, by type and fingerprint'),
+  address: z.string().optional().describe('What was connected to'),
+  response: keptResponse.optional().describe('What `delivery.keepResponse` keeps'),
   traceId: z.string().nullable(),
   spanId: z.string().nullable(),
   late: z
@@ -121,7 +133,14 @@ const backoffAnswer = z.union([
   z.strictObject({ delaysMs: z.array(z.int()), jitter: z.number() }),
 ]);
 
-export const subscriberAnswer = z.strictObject({
+const AUTH_TYPES = ['none', 'basic', 'bearer', 'api-key', 'signature', 'oauth2', 'mtls', 'all'] as const;
+
+/** As it was put, but that each secret is replaced by `{fingerprint}`. */
+const authAnswer = z
+  .looseObject({ type: z.enum(AUTH_TYPES) })
+  .describe('As it was put, each secret replaced by its fingerprint');
+
+const subscriberFields = {
   id: z.string(),
   url: z.string(),
   filter: z.strictObject({
@@ -130,6 +149,11 @@ export const subscriberAnswer = z.strictObject({
   }),
   delivery: z.strictObject({
     timeoutMs: z.int(),
+    connectTimeoutMs: z.int(),
+    payload: z.enum(PAYLOAD_MODES),
+    headers: z.record(z.string(), z.string()),
+    keepResponse: z.enum(['off', 'hash', 'text']),
+    propagate: z.array(z.enum(['tracestate', 'baggage'])),
     maxAttempts: z.int(),
     backoff: backoffAnswer.optional(),
     maxElapsedMs: z.int(),
@@ -139,9 +163,8 @@ export const subscriberAnswer = z.strictObject({
     onDead: z.enum(['block', 'pass']),
     sequence: z.boolean(),
     conflictMeans: z.enum(['retry', 'delivered']),
-    propagate: z.array(z.enum(['tracestate', 'baggage'])).optional(),
   }),
-  auth: z.strictObject({ type: z.literal('none') }),
+  auth: authAnswer,
   enabled: z.boolean(),
   version: z.int().min(1).describe('Grows with every change'),
   createdAt: instant,
@@ -150,6 +173,42 @@ export const subscriberAnswer = z.strictObject({
   quarantine: z.strictObject({ since: instant, reason: z.string() }).nullable(),
   throttledUntil: instant.nullable(),
   breaker: z.strictObject({ since: instant, openUntil: instant, trips: z.int() }).nullable(),
+};
+
+export const subscriberAnswer = z.strictObject(subscriberFields);
+
+export const putSubscriberAnswer = z.strictObject({
+  ...subscriberFields,
+  secret: z
+    .string()
+    .optional()
+    .describe('The signing secret that was made because none was given: shown this once'),
+});
+
+export const rotateSecretAnswer = z.strictObject({
+  ...subscriberFields,
+  secret: z
+    .string()
+    .nullable()
+    .describe('The secret that was made, shown this once; null if it was given, and of ed25519'),
+  publicKey: z.string().nullable().describe('Of ed25519: what receivers verify with'),
+  previousExpiresAt: instant.describe('Until when the secret before is valid too'),
+});
+
+/** What came of a test event. */
+export const testAnswer = z.strictObject({
+  outcome: z.enum(OUTCOMES),
+  reason: z.string().nullable(),
+  explanation: z.string().describe('What it means and what to do'),
+  detail: z.string().nullable(),
+  statusCode: z.int().nullable(),
+  response: keptResponse.nullable(),
+  idempotencyKey: z.string(),
+  sentAt: instant,
+  durationMs: count,
+  remoteAddress: z.string().nullable(),
+  subscriberVersion: z.int(),
+  keyIds: z.array(z.string()).readonly(),
 });
 
 export const shipmentAnswer = z.strictObject({

@@ -4,6 +4,7 @@ import { DELIVERY_STATES } from '../domain/delivery.ts';
 import type { Problem } from '../domain/errors.ts';
 import { OUTCOMES } from '../domain/outcome.ts';
 import { JOBS } from '../domain/run.ts';
+import { signingSecret } from './auth/signature.ts';
 import { subscriberId } from './subscriber.ts';
 
 export const ROLES = ['ingest', 'operator', 'admin'] as const;
@@ -74,6 +75,14 @@ export const deadLettersQuery = z.strictObject({
 });
 
 export const reprocessQuery = z.strictObject({ id: z.string().min(1) });
+
+/** How long a signing secret stays valid beside the one that replaces it, in seconds: most and default. */
+const OVERLAP_SECONDS = { max: 30 * 86_400, default: 86_400 };
+
+export const rotateSecretInput = z.strictObject({
+  secret: signingSecret.optional().describe('Left out: one of the same kind is made and returned once'),
+  overlapSeconds: z.int().min(0).max(OVERLAP_SECONDS.max).default(OVERLAP_SECONDS.default),
+});
 
 export const runsQuery = z.strictObject({
   job: z.enum(JOBS).optional(),

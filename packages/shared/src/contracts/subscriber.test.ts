@@ -15,6 +15,10 @@ describe('a subscriber', () => {
       filter: {},
       delivery: {
         timeoutMs: 15_000,
+        connectTimeoutMs: 5_000,
+        payload: 'full',
+        headers: {},
+        keepResponse: 'off',
         maxAttempts: 12,
         maxElapsedMs: 72 * 3_600_000,
         concurrency: 32,

@@ -1,10 +1,21 @@
 import { z } from 'zod';
 import { ORDERINGS } from '../domain/ordering.ts';
+import { authPolicy, headersOf } from './auth/auth-policy.ts';
+import { PAYLOAD_MODES } from './cloudevents.ts';
+import { headerName, headerValue, isReservedHeader, RESERVED_HEADER_FAULT } from './http-header.ts';
+import { httpUrl } from './http-url.ts';
 import { identifier, text } from './status-event.ts';
 import { wholeRecord } from './whole-record.ts';
 
 /** Shortest and longest timeout a subscriber may ask for, in milliseconds: the whole exchange, body included. */
 const TIMEOUT_MS = { min: 1_000, max: 60_000, default: 15_000 };
+
+/** For TCP and TLS together, in milliseconds; the timeout of the whole exchange ends it too. */
+const CONNECT_TIMEOUT_MS = { min: 100, max: 60_000, default: 5_000 };
+/** Most headers of a subscriber's own, and longest value of one. */
+const OWN_HEADERS = { most: 32, valueLength: 1024 };
+/** Headers that carry credentials: those belong into `auth`, where they are sealed. */
+const CREDENTIAL_HEADERS = ['authorization', 'cookie'];
 
 export const subscriberId = z
   .string()
@@ -34,8 +45,44 @@ const exponential = z.strictObject({
 
 const backoff = z.union([exponential, schedule]);
 
+const ownHeaders = wholeRecord(
+  headerName
+    .refine((name) => !isReservedHeader(name), RESERVED_HEADER_FAULT)
+    .refine(
+      (name) => !CREDENTIAL_HEADERS.includes(name.toLowerCase()),
+      'carries a credential: configure it as auth, where it is sealed',
+    ),
+  headerValue(OWN_HEADERS.valueLength),
+)
+  .refine(
+    (headers) => Object.keys(headers).length <= OWN_HEADERS.most,
+    `must have at most ${OWN_HEADERS.most} entries`,
+  )
+  .refine(
+    (headers) =>
+      new Set(Object.keys(headers).map((name) => name.toLowerCase())).size === Object.keys(headers).length,
+    'must not name a header twice: upper and lower case are the same',
+  );
+
 const delivery = z.strictObject({
   timeoutMs: z.int().min(TIMEOUT_MS.min).max(TIMEOUT_MS.max).default(TIMEOUT_MS.default),
+  connectTimeoutMs: z
+    .int()
+    .min(CONNECT_TIMEOUT_MS.min)
+    .max(CONNECT_TIMEOUT_MS.max)
+    .default(CONNECT_TIMEOUT_MS.default)
+    .describe('For TCP and TLS; never longer than timeoutMs'),
+  payload: z
+    .enum(PAYLOAD_MODES)
+    .default('full')
+    .describe('How much of an event it gets; a change counts for events from then on'),
+  headers: ownHeaders
+    .default({})
+    .describe('Sent with every request; readable through the API, so not for secrets'),
+  keepResponse: z
+    .enum(['off', 'hash', 'text'])
+    .default('off')
+    .describe('What an attempt keeps of the response: nothing, its SHA-256, or that and the first 2 KiB'),
   maxAttempts: z.int().min(1).max(50).default(12),
   backoff: backoff.optional().describe('Left out: 0, 5 s, 30 s, 2 m, 10 m, 30 m, 1 h, 2 h, 5 h, 10 h, …'),
   maxElapsedMs: z
@@ -69,23 +116,33 @@ const delivery = z.strictObject({
 });
 
 /** A subscriber as it is put. What is left out takes its default. */
-export const subscriberInput = z.strictObject({
-  url: z
-    .url({ protocol: /^https?$/ })
-    .max(2048)
-    .refine(
-      (url) => url.isWellFormed() && !/[\p{Cc}\s]/u.test(url),
-      'must have no white space, control characters or lone surrogates',
-    ),
-  filter: z
-    .strictObject({
-      statuses: z.array(text(64).min(1)).max(64).optional(),
-      attributes: wholeRecord(identifier(128), z.array(text(1024)).max(256)).optional(),
-    })
-    .default({}),
-  delivery: delivery.default(() => delivery.parse({})),
-  auth: z.discriminatedUnion('type', [z.strictObject({ type: z.literal('none') })]).default({ type: 'none' }),
-  enabled: z.boolean().default(true),
-});
+export const subscriberInput = z
+  .strictObject({
+    url: httpUrl,
+    filter: z
+      .strictObject({
+        statuses: z.array(text(64).min(1)).max(64).optional(),
+        attributes: wholeRecord(identifier(128), z.array(text(1024)).max(256)).optional(),
+      })
+      .default({}),
+    delivery: delivery.default(() => delivery.parse({})),
+    auth: authPolicy.default({ type: 'none' }),
+    enabled: z.boolean().default(true),
+  })
+  .superRefine(({ url, delivery: { headers }, auth }, context) => {
+    const proofs = headersOf(auth);
+    for (const name of Object.keys(headers)) {
+      if (!proofs.includes(name.toLowerCase())) continue;
+      context.addIssue({ code: 'custom', path: ['delivery', 'headers', name], message: 'is set by auth' });
+    }
+    const showsCertificate =
+      auth.type === 'all' ? auth.of.some(({ type }) => type === 'mtls') : auth.type === 'mtls';
+    if (showsCertificate && !url.startsWith('https:'))
+      context.addIssue({
+        code: 'custom',
+        path: ['url'],
+        message: 'must be https: a client certificate is shown by TLS',
+      });
+  });
 export type SubscriberInput = z.output<typeof subscriberInput>;
 export type DeliveryPolicy = SubscriberInput['delivery'];

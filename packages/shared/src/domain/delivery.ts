@@ -45,6 +45,8 @@ export interface Attempt {
   number: number;
   outcome: Outcome | null;
   reason: string | null;
+  /** What went wrong, for people, when no complete response came. Holds no secret and nothing of the payload. */
+  detail: string | null;
   statusCode: number | null;
   leaseId: string;
   /** Name of the worker, for people. The lease id fences, not this. */
@@ -58,11 +60,27 @@ export interface Attempt {
   leftAt: Date | null;
   endedAt: Date | null;
   subscriberVersion: number;
+  /** The address that was connected to, if a connection was made. */
+  address?: string;
+  /** The secrets the request was made with, by type and fingerprint: `signature:1a2b3c4d`. */
+  keyIds: readonly string[];
+  /** What was kept of the response, if the subscriber's terms say so. */
+  response?: KeptResponse;
   /** Of the span that followed the attempt; while there is none, the trace is that of the delivery. */
   traceId: string | null;
   spanId: string | null;
   /** What a worker reported after it had lost the lease. Evidence only: it moved no state. */
   late?: LateResult;
+}
+
+/** What is kept of a subscriber's response. */
+export interface KeptResponse {
+  /** Bytes of the body that were read: a longer one is not read to its end. */
+  bytes: number;
+  /** Of the bytes that were read, hexadecimal. */
+  sha256: string;
+  /** The first 2 KiB as UTF-8; what is not UTF-8 shows as U+FFFD. */
+  text?: string;
 }
 
 /** The story a delivery belongs to, as the headers of W3C Trace Context and Baggage. */

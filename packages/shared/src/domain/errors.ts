@@ -16,6 +16,8 @@ export const PROBLEMS = {
   not_reprocessable: { status: 409, title: 'Only what came from a topic can be sent again' },
   not_observed: { status: 409, title: 'A policy may enforce only what one of its runs has observed' },
   held: { status: 409, title: 'A legal hold keeps the records of this shipment' },
+  not_rotatable: { status: 409, title: 'Only a signing secret can be rotated' },
+  changed_meanwhile: { status: 409, title: 'Somebody else changed it at the same time; try again' },
   already_done: { status: 409, title: 'That was done already' },
   too_large: { status: 413, title: 'The content is too large' },
   unsupported_media_type: { status: 415, title: 'This content type is not understood' },
@@ -23,6 +25,7 @@ export const PROBLEMS = {
   rate_limited: { status: 429, title: 'This key calls too often; try again later' },
   headers_too_large: { status: 431, title: 'The header is too large' },
   internal: { status: 500, title: 'Something went wrong on our side' },
+  secret_unavailable: { status: 503, title: 'A stored secret cannot be opened' },
   unavailable: { status: 503, title: 'A service that is needed does not answer; try again' },
 } as const satisfies Record<string, { status: number; title: string }>;
 

@@ -113,8 +113,11 @@ describe('a failure', () => {
     not_http: true,
     request_invalid: true,
     reset: true,
+    secret_key_missing: true,
     timeout: true,
     tls: true,
+    token_refused: true,
+    token_unavailable: true,
     truncated: true,
     worker_lost: true,
   };
@@ -141,6 +144,8 @@ describe('a failure', () => {
 
   it('that is our own doing costs no attempt unless the request may have left', () => {
     expect(judge(failure('before_write', 'aborted'), CONTEXT).counts).toBe(false);
+    expect(judge(failure('before_write', 'secret_key_missing'), CONTEXT).counts).toBe(false);
+    expect(judge(failure('before_write', 'token_refused'), CONTEXT).counts).toBe(true);
     expect(judge(failure('after_write', 'aborted'), CONTEXT).counts).toBe(true);
     expect(judge(failure('before_write', 'connect_refused'), CONTEXT).counts).toBe(true);
   });

@@ -32,7 +32,7 @@ const OURS: FailureRule = { notSent: 'retry', notSentCounts: false };
 const FAILURE_RULES = {
   /** The caller took the request back (shutdown, lost lease). */
   aborted: OURS,
-  /** Authentication could not be applied (no token, no key); sending without it is never an alternative. */
+  /** Authentication could not be applied; sending without it is never an alternative. */
   auth_unavailable: RETRY,
   /** TCP could not connect for another reason than refusal: no route, unreachable, no local port. */
   connect_failed: RETRY,
@@ -52,10 +52,16 @@ const FAILURE_RULES = {
   request_invalid: DEAD,
   /** The peer closed or reset the connection before the first byte of a response. */
   reset: RETRY,
+  /** The credential is sealed under a key that this process was not given. */
+  secret_key_missing: OURS,
   /** The deadline for the whole send passed. */
   timeout: RETRY,
   /** The TLS handshake failed, or the certificate is not valid for this host. */
   tls: RETRY,
+  /** The token endpoint refused to give an access token, or gave none that can be used. */
+  token_refused: RETRY,
+  /** The token endpoint did not answer, or not in time. */
+  token_unavailable: RETRY,
   /** The response began and the connection ended before it was complete. */
   truncated: RETRY,
   /** The worker disappeared between claim and record; set by the next claimer, never by the HTTP layer. */
@@ -187,7 +193,8 @@ function statusRule(statusCode: number): Rule {
 function judgeResponse(statusCode: number, context: JudgeContext): Rule {
   const rule = statusRule(statusCode);
   if (rule.reason === 'unauthorized' && context.canRefreshToken) {
-    return { ...rule, pace: 'immediate', refreshToken: true, alert: false };
+    // A token that went stale is nobody's failure; it happens once per delivery, so nothing is lost by not counting it.
+    return { ...rule, pace: 'immediate', counts: false, refreshToken: true, alert: false };
   }
   if (rule.reason === 'conflict' && context.previousUnknown && context.conflictMeans === 'delivered') {
     // The subscriber says: I have it already. The attempt was still answered with a refusal, so its outcome stays.

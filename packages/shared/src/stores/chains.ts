@@ -11,7 +11,15 @@ type Chain = Pick<DeliveryRow, 'shipmentId' | 'subscriberId'>;
 export type NewDelivery = Chain &
   Pick<
     DeliveryRow,
-    '_id' | 'eventVersion' | 'status' | 'runId' | 'traceId' | 'traceHeaders' | 'previousVersion' | 'chain'
+    | '_id'
+    | 'eventVersion'
+    | 'status'
+    | 'runId'
+    | 'traceId'
+    | 'traceHeaders'
+    | 'previousVersion'
+    | 'chain'
+    | 'payload'
   >;
 
 export interface ChainEnd extends Chain {

@@ -1,4 +1,5 @@
 import type { Collection, Db, Document, Filter } from 'mongodb';
+import type { ReducedPayload } from '../contracts/cloudevents.ts';
 import type { DeliveriesQuery, DeliveryFilter } from '../contracts/http-api.ts';
 import { readCursor, writeCursor } from '../domain/cursor.ts';
 import type { Attempt, DeliveryState, Lease, TraceHeaders, TransitionRecord } from '../domain/delivery.ts';
@@ -45,6 +46,8 @@ export interface DeliveryRow {
   chain: number;
   /** The subscriber's gapless running number, where it asked for one. */
   sequence?: number;
+  /** How much of the event it carries, on every attempt; absent for all of it. */
+  payload?: ReducedPayload;
   createdAt: Date;
   closedAt?: Date;
   /** The version this row waits for, while it is held. */

@@ -1,4 +1,5 @@
 import type { AnyBulkWriteOperation, Collection, Db, Document, Filter } from 'mongodb';
+import type { KeptResponse } from '../domain/delivery.ts';
 import type { Outcome } from '../domain/outcome.ts';
 import { type SettlingTransition, TRANSITIONS } from '../domain/transitions.ts';
 import type { DeliveryRow } from './deliveries.ts';
@@ -21,6 +22,8 @@ export interface ClaimTerms {
   readonly version: number;
   /** A row that has used up so many is closed in place of being claimed. */
   readonly maxAttempts: number;
+  /** The secrets a request is made with, for the attempt. */
+  readonly keyIds?: readonly string[];
 }
 
 export interface Claimed {
@@ -36,7 +39,12 @@ export interface Settlement {
   readonly leaseId: string;
   readonly outcome: Outcome;
   readonly reason: string | null;
+  /** What went wrong, for people. */
+  readonly detail?: string | null;
   readonly statusCode: number | null;
+  readonly response?: KeptResponse;
+  /** The address that was connected to. */
+  readonly address?: string;
   readonly leftAt: Date | null;
   readonly endedAt: Date;
   /** Whether the attempt uses up one of those that the policy allows. */
@@ -90,13 +98,14 @@ export class LeaseStore {
     const lost = { $filter: { input: '$attempts', cond: { $eq: ['$$this.outcome', null] } } };
     const failures = { $add: ['$failures', { $size: lost }] };
     const subscriberIds = [...terms.keys()];
-    const ofSubscriber = (values: readonly number[]) => ({
+    const ofSubscriber = (values: readonly unknown[]) => ({
       $arrayElemAt: [literal(values), { $indexOfArray: [literal(subscriberIds), '$subscriberId'] }],
     });
     const attempt = {
       number: { $add: ['$attemptCount', 1] },
       outcome: null,
       reason: null,
+      detail: null,
       statusCode: null,
       leaseId: literal(leaseId),
       worker: literal(worker),
@@ -107,6 +116,7 @@ export class LeaseStore {
       leftAt: null,
       endedAt: null,
       subscriberVersion: ofSubscriber(Array.from(terms.values(), ({ version }) => version)),
+      keyIds: ofSubscriber(Array.from(terms.values(), ({ keyIds = [] }) => keyIds)),
       traceId: '$traceId',
       spanId: null,
     };
@@ -223,7 +233,10 @@ function settleOne(settlement: Settlement): { filter: Filter<DeliveryRow>; updat
   const ended = {
     outcome: literal(settlement.outcome),
     reason: literal(settlement.reason),
+    detail: literal(settlement.detail ?? null),
     statusCode: literal(settlement.statusCode),
+    ...(settlement.address === undefined ? {} : { address: literal(settlement.address) }),
+    ...(settlement.response === undefined ? {} : { response: literal(settlement.response) }),
     leftAt: literal(settlement.leftAt),
     endedAt: literal(settlement.endedAt),
     leaseEnd: 'settled',

@@ -1,4 +1,5 @@
 import type { Collection, Db } from 'mongodb';
+import type { ReducedPayload } from '../contracts/cloudevents.ts';
 import type { DeadLetterReason } from '../contracts/dead-letter.ts';
 import type { TraceHeaders } from '../domain/delivery.ts';
 import { insertMissing } from './duplicate-keys.ts';
@@ -22,6 +23,8 @@ export interface StatusEventRow {
   digest: string;
   /** What subscribers receive, as text: the same bytes for every subscriber and attempt. */
   body: string;
+  /** As `body`, for subscribers that get less. */
+  reduced: Record<ReducedPayload, string>;
   origin: 'http' | 'kafka';
   /** The story it came with or began, for a fan-out that comes late. */
   traceHeaders?: TraceHeaders;
@@ -35,6 +38,9 @@ export interface StatusEventRow {
   /** It was stored, and a later release does not take it any more: it is not published until it comes again. */
   refused?: { at: Date; reason: DeadLetterReason; detail: string };
 }
+
+export type EventBodies = Pick<StatusEventRow, 'body' | 'eventId' | 'createdAt'> &
+  Partial<Pick<StatusEventRow, 'reduced'>>;
 
 /** What was found under an event's (shipment, version) when it was to be stored. */
 export type Stored = 'inserted' | 'same_open' | 'same_done' | 'conflict';
@@ -145,12 +151,16 @@ export class StatusEventStore {
     );
   }
 
-  /** The rendered bodies of events and when they were taken, by row id. */
-  async bodies(
-    ids: readonly string[],
-  ): Promise<Map<string, { body: string; eventId: string; createdAt: Date }>> {
+  /**
+   * The rendered bodies of events and when they were taken, by row id.
+   *
+   * @param withReduced whether those for subscribers that get less are wanted too.
+   */
+  async bodies(ids: readonly string[], withReduced = false): Promise<Map<string, EventBodies>> {
+    const taken = { body: 1, eventId: 1, createdAt: 1 };
+    const projection = withReduced ? { ...taken, reduced: 1 } : taken;
     const rows = await this.#events
-      .find({ _id: { $in: ids } }, { projection: { body: 1, eventId: 1, createdAt: 1 } })
+      .find<EventBodies & { _id: string }>({ _id: { $in: ids } }, { projection })
       .toArray();
     return new Map(rows.map((row) => [row._id, row]));
   }

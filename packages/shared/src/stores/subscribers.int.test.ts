@@ -1,6 +1,6 @@
 import { afterAll, beforeAll, describe, expect, inject, it } from 'vitest';
-import { subscriberInput } from '../contracts/subscriber.ts';
 import { type OwnDatabase, ownDatabase } from '../testing/database.ts';
+import { storable } from '../testing/rows.ts';
 import { SubscriberStore } from './subscribers.ts';
 
 let database: OwnDatabase;
@@ -13,8 +13,7 @@ beforeAll(async () => {
 
 afterAll(() => database[Symbol.asyncDispose]());
 
-const input = (fields: object = {}) =>
-  subscriberInput.parse({ url: 'https://clinic.example/hook', ...fields });
+const input = (fields: object = {}) => storable({ url: 'https://clinic.example/hook', ...fields });
 
 describe('a subscriber that is put', () => {
   it('is made with version 1 and found as it was put', async () => {
@@ -87,5 +86,27 @@ describe('subscribers', () => {
     await store.put('known', input(), 'root');
     expect([...(await store.byId(['known', 'unknown'])).keys()]).toEqual(['known']);
     expect((await store.all()).map((row) => row._id)).toContain('known');
+  });
+});
+
+describe('a change on a condition', () => {
+  it('is made only in the version it is for', async () => {
+    const made = await store.put('conditional', input(), 'root');
+    expect(await store.put('conditional', input(), 'root', made.version)).toMatchObject({ version: 2 });
+    expect(await store.put('conditional', input(), 'root', made.version)).toBeNull();
+    expect(await store.put('nobody', input(), 'root', 1)).toBeNull();
+    expect(await store.setAuth('conditional', { type: 'none' }, 1, 'root')).toBeNull();
+    expect(await store.setAuth('conditional', { type: 'none' }, 2, 'desk')).toMatchObject({
+      version: 3,
+      updatedBy: 'desk',
+    });
+  });
+});
+
+describe('headers of a subscriber’s own', () => {
+  it('are kept whatever a header name may hold', async () => {
+    const delivery = { headers: { 'X.Tenant': '$7', $x: 'y' } };
+    await store.put('headers', input({ delivery }), 'root');
+    expect((await store.get('headers'))?.delivery.headers).toEqual(delivery.headers);
   });
 });

@@ -1,8 +1,12 @@
 import type { Collection, Db } from 'mongodb';
 import type { SubscriberInput } from '../contracts/subscriber.ts';
+import type { SealedAuth } from '../sealing/credential-vault.ts';
 import { type Page, pageOf } from './page.ts';
 
-export interface SubscriberRow extends SubscriberInput {
+/** A subscriber as it may be stored: the secrets of its auth are sealed. */
+export type StorableSubscriber = Omit<SubscriberInput, 'auth'> & { readonly auth: SealedAuth };
+
+export interface SubscriberRow extends StorableSubscriber {
   _id: string;
   /** Grows with every change; an attempt names the one it used. */
   version: number;
@@ -25,11 +29,28 @@ export class SubscriberStore {
     this.#subscribers = db.collection('subscribers');
   }
 
-  /** Creates or replaces; the version grows by one in the same write. */
-  async put(id: string, input: SubscriberInput, by: string): Promise<SubscriberRow> {
+  /**
+   * Creates or replaces; the version grows by one in the same write.
+   *
+   * @param ifVersion writes only if the subscriber is there in this version.
+   * @returns null if it is not.
+   */
+  put(id: string, input: StorableSubscriber, by: string): Promise<SubscriberRow>;
+  put(
+    id: string,
+    input: StorableSubscriber,
+    by: string,
+    ifVersion: number | undefined,
+  ): Promise<SubscriberRow | null>;
+  async put(
+    id: string,
+    input: StorableSubscriber,
+    by: string,
+    ifVersion?: number,
+  ): Promise<SubscriberRow | null> {
     const literal = (value: unknown) => ({ $literal: value });
     const row = await this.#subscribers.findOneAndUpdate(
-      { _id: id },
+      ifVersion === undefined ? { _id: id } : { _id: id, version: ifVersion, ...PRESENT },
       [
         {
           $replaceWith: {
@@ -47,10 +68,51 @@ export class SubscriberStore {
           },
         },
       ],
-      { upsert: true, returnDocument: 'after' },
+      { upsert: ifVersion === undefined, returnDocument: 'after' },
     );
-    if (!row) throw new Error(`subscriber ${id} was neither found nor made`);
+    if (!row && ifVersion === undefined) throw new Error(`subscriber ${id} was neither found nor made`);
     return row;
+  }
+
+  /**
+   * Replaces the auth alone, if nothing was changed since `ifVersion`.
+   *
+   * @returns null if something was.
+   */
+  setAuth(id: string, auth: SealedAuth, ifVersion: number, by: string): Promise<SubscriberRow | null> {
+    return this.#subscribers.findOneAndUpdate(
+      { _id: id, version: ifVersion, ...PRESENT },
+      [
+        {
+          $set: {
+            auth: { $literal: auth },
+            version: { $add: ['$version', 1] },
+            updatedAt: '$$NOW',
+            updatedBy: { $literal: by },
+          },
+        },
+      ],
+      { returnDocument: 'after' },
+    );
+  }
+
+  /**
+   * Puts the same secrets under another seal. The version stays: nothing that an attempt used has changed.
+   *
+   * @returns whether what was sealed is still what it was.
+   */
+  async reseal(id: string, from: SealedAuth, to: SealedAuth): Promise<boolean> {
+    if (from.type === 'none' || to.type === 'none') return false;
+    const { matchedCount } = await this.#subscribers.updateOne(
+      { _id: id, 'auth.sealed': from.sealed },
+      { $set: { 'auth.sealed': to.sealed } },
+    );
+    return matchedCount === 1;
+  }
+
+  /** Everybody whose auth has secrets. Reads the whole collection, which is small, when somebody asks for it by hand. */
+  async *withSecrets(): AsyncGenerator<Pick<SubscriberRow, '_id' | 'auth'>> {
+    yield* this.#subscribers.find({ 'auth.sealed': { $exists: true } }, { projection: { auth: 1 } });
   }
 
   /** Keeps the backlog back. The version stays: nothing that an attempt used has changed. */
@@ -83,7 +145,11 @@ export class SubscriberStore {
     return this.#subscribers.findOne({ _id: id, ...PRESENT });
   }
 
-  /** @returns its last version, which says that it is gone; null if there was no such subscriber. */
+  /**
+   * The row stays, its secrets do not.
+   *
+   * @returns its last version, which says that it is gone; null if there was no such subscriber.
+   */
   async delete(id: string, by: string): Promise<number | null> {
     const row = await this.#subscribers.findOneAndUpdate(
       { _id: id, ...PRESENT },
@@ -92,6 +158,7 @@ export class SubscriberStore {
           $set: {
             deletedAt: '$$NOW',
             enabled: false,
+            auth: { $literal: { type: 'none' } },
             version: { $add: ['$version', 1] },
             updatedAt: '$$NOW',
             updatedBy: { $literal: by },

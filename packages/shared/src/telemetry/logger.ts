@@ -4,11 +4,11 @@ import { type Logger, pino } from 'pino';
 export type { Logger };
 
 /** What must never be readable in a log, wherever it turns up in an object that is logged. */
-const SECRET_PATHS = ['authorization', 'password', 'secret', 'token', 'body', 'data'].flatMap((name) => [
-  name,
-  `*.${name}`,
-  `*.*.${name}`,
-]);
+const SECRET_NAMES =
+  'auth authorization body clientSecret data headers password privateKey response sealed secret token'.split(
+    ' ',
+  );
+const SECRET_PATHS = SECRET_NAMES.flatMap((name) => [name, `*.${name}`, `*.*.${name}`]);
 
 /**
  * JSON lines on stdout. No payload and no secret is logged. A line that is written while something with a story is

@@ -1,9 +1,10 @@
 import type { Db } from 'mongodb';
+import { renderReducedCloudEvents } from '../contracts/cloudevents.ts';
 import { subscriberInput } from '../contracts/subscriber.ts';
 import type { Attempt } from '../domain/delivery.ts';
 import type { DeliveryRow } from '../stores/deliveries.ts';
 import { type StatusEventRow, statusEventId } from '../stores/status-events.ts';
-import type { SubscriberRow } from '../stores/subscribers.ts';
+import type { StorableSubscriber, SubscriberRow } from '../stores/subscribers.ts';
 
 /** A delivery as fan-out makes it, due since long; whatever a test is about goes into `fields`. */
 export function deliveryRow(id: string, fields: Partial<DeliveryRow> = {}): DeliveryRow {
@@ -38,6 +39,7 @@ export function attempt(number: number, fields: Partial<Attempt> = {}): Attempt 
     number,
     outcome: null,
     reason: null,
+    detail: null,
     statusCode: null,
     leaseId: `lse_${number}`,
     worker: 'worker-1',
@@ -48,6 +50,7 @@ export function attempt(number: number, fields: Partial<Attempt> = {}): Attempt 
     leftAt: null,
     endedAt: null,
     subscriberVersion: 1,
+    keyIds: [],
     traceId: null,
     spanId: null,
     ...fields,
@@ -79,6 +82,7 @@ export function eventRow(shipmentId: string, fields: Partial<StatusEventRow> = {
     eventId: `evt_${shipmentId}_${eventVersion}`,
     digest: `digest of ${shipmentId} ${eventVersion}`,
     body: JSON.stringify({ specversion: '1.0', data }),
+    reduced: renderReducedCloudEvents(data, `evt_${shipmentId}`),
     origin: 'http',
     createdAt: new Date('2026-02-03T04:05:06Z'),
     dueAt: new Date('2026-02-03T04:05:16Z'),
@@ -98,12 +102,17 @@ export async function deliveryIn(db: Db, id: string): Promise<DeliveryRow> {
   return row;
 }
 
+/** What is put for a subscriber without auth, defaults filled in. */
+export function storable(input: object): StorableSubscriber {
+  return { ...subscriberInput.parse(input), auth: { type: 'none' } };
+}
+
 /** A subscriber that takes everything; whatever a test is about goes into `fields`. */
 export function subscriberRow(id: string, fields: Partial<SubscriberRow> = {}): SubscriberRow {
   const createdAt = new Date('2026-02-03T04:05:06Z');
   return {
     _id: id,
-    ...subscriberInput.parse({ url: `https://${id}.example/` }),
+    ...storable({ url: `https://${id}.example/` }),
     version: 1,
     createdAt,
     updatedAt: createdAt,

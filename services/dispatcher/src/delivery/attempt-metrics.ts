@@ -1,3 +1,4 @@
+import type { SendResult } from '@waybill/shared/sending/send';
 import type { DeliveryRow } from '@waybill/shared/stores/deliveries';
 import type { Settlement } from '@waybill/shared/stores/leases';
 import {
@@ -8,7 +9,6 @@ import {
   timeToAccepted,
   timeToFirstByte,
 } from '@waybill/shared/telemetry/metrics';
-import type { SendResult } from './exchange.ts';
 
 /** Counts what a claim found: whether it took over from a worker that was lost. */
 export function countClaim({ attempts: made }: DeliveryRow): void {

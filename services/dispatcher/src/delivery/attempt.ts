@@ -1,4 +1,6 @@
 import type { Turn } from '@waybill/shared/domain/ordering';
+import type { SendResult } from '@waybill/shared/sending/send';
+import type { SubscriberSender } from '@waybill/shared/sending/subscriber-sender';
 import type { DatabaseClock } from '@waybill/shared/stores/database-clock';
 import type { DeliveryRow } from '@waybill/shared/stores/deliveries';
 import type { Settlement } from '@waybill/shared/stores/leases';
@@ -6,9 +8,7 @@ import type { SubscriberRow } from '@waybill/shared/stores/subscribers';
 import { countRequest } from './attempt-metrics.ts';
 import { conclude, type LaneNews } from './conclude.ts';
 import { deliveryHeaders } from './headers.ts';
-import type { Sender, SendResult } from './send.ts';
 
-const CONNECT_TIMEOUT_MS = 5_000;
 /** When a row that found another version under way tries again, in milliseconds. */
 const YIELD_MS = 500;
 
@@ -20,7 +20,7 @@ interface AttemptInput {
   readonly body: string | null;
   /** That carry the attempt's story on. */
   readonly traceHeaders: Readonly<Record<string, string>>;
-  readonly sender: Sender;
+  readonly sender: SubscriberSender;
   readonly clock: DatabaseClock;
   readonly signal: AbortSignal;
 }
@@ -36,29 +36,32 @@ export interface AttemptResult {
 /** Sends a claimed delivery once and says how it ended. Times are by the database's clock. */
 export async function attemptDelivery(input: AttemptInput): Promise<AttemptResult> {
   const { row, subscriber, body, traceHeaders, sender, clock, signal } = input;
-  const { url, delivery: policy } = subscriber;
+  const { delivery: policy } = subscriber;
   if (body === null) {
     const reason = 'event_missing';
     return notSent(row, { reason, transition: 'bury', closeReason: reason }, clock.now());
   }
   const beganAt = performance.now();
   const exchange = await sender.send(
+    subscriber,
     {
-      url,
-      headers: { ...deliveryHeaders(row, row.attemptCount, clock.now()), ...traceHeaders },
+      id: row._id,
+      headers: { ...deliveryHeaders(row, row.attemptCount), ...traceHeaders },
       body: Buffer.from(body),
-      timeoutMs: policy.timeoutMs,
-      connectTimeoutMs: Math.min(CONNECT_TIMEOUT_MS, policy.timeoutMs),
+      now: () => clock.now(),
     },
     signal,
   );
-  const { observation, leftAt, endedAt } = exchange;
+  const { observation, leftAt, endedAt, remoteAddress, usedToken, kept } = exchange;
   countRequest(beganAt, exchange);
-  const { news, ...conclusion } = conclude(observation, row, policy, clock.now(), Math.random());
+  const { news, ...conclusion } = conclude(observation, row, policy, clock.now(), Math.random(), usedToken);
   return {
     settlement: {
       ...leaseOf(row),
       ...conclusion,
+      detail: observation.kind === 'failure' ? observation.detail : null,
+      ...(kept === null ? {} : { response: kept }),
+      ...(remoteAddress === null ? {} : { address: remoteAddress }),
       leftAt: leftAt === null ? null : notBeforeClaim(row, clock.at(leftAt)),
       endedAt: notBeforeClaim(row, clock.at(endedAt)),
     },

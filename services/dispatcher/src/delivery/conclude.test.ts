@@ -18,6 +18,7 @@ function attempt(claimedAt: Date, fields: Partial<Attempt> = {}): Attempt {
     number: 1,
     outcome: null,
     reason: null,
+    detail: null,
     statusCode: null,
     leaseId: 'lse_1',
     worker: 'w',
@@ -28,6 +29,7 @@ function attempt(claimedAt: Date, fields: Partial<Attempt> = {}): Attempt {
     leftAt: null,
     endedAt: null,
     subscriberVersion: 1,
+    keyIds: [],
     traceId: null,
     spanId: null,
     ...fields,
@@ -183,5 +185,14 @@ describe('the wait before the next attempt', () => {
       transition: 'retry',
       retryInMs: 5_000,
     });
+  });
+
+  it('of a token that was not accepted is tried again at once, with a new token and once only', () => {
+    const refused = attempt(before(1000), { outcome: 'rejected', reason: 'unauthorized' });
+    const first = conclude(response(401), row(), policy(), NOW, 0, true);
+    expect(first).toMatchObject({ transition: 'retry', retryInMs: 0, outcome: 'rejected' });
+    const second = conclude(response(401), row([refused, attempt(NOW)]), policy(), NOW, 0, true);
+    expect(second.retryInMs).toBeGreaterThan(60_000);
+    expect(conclude(response(401), row(), policy(), NOW, 0).retryInMs).toBeGreaterThan(60_000);
   });
 });

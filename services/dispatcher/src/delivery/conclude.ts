@@ -34,6 +34,7 @@ export interface Conclusion {
  *
  * @param now the database's time.
  * @param random in [0, 1), for jitter.
+ * @param usedToken an access token was used, so that a 401 may be the token's fault alone.
  */
 export function conclude(
   observation: Observation,
@@ -41,11 +42,12 @@ export function conclude(
   policy: DeliveryPolicy,
   now: Date,
   random: number,
+  usedToken = false,
 ): Conclusion {
   const verdict = judge(observation, {
     previousUnknown: row.attempts.some((attempt) => attempt.outcome === 'unknown'),
     conflictMeans: policy.conflictMeans,
-    canRefreshToken: false,
+    canRefreshToken: usedToken && !wasUnauthorized(row),
   });
   const { outcome, reason, counts } = verdict;
   const statusCode = observation.kind === 'response' ? observation.statusCode : null;
@@ -74,6 +76,14 @@ export function conclude(
   });
   if (typeof next === 'string') return { ...seen, transition: 'bury', closeReason: next };
   return { ...seen, transition: 'retry', retryInMs: next.delayMs, closeReason: reason };
+}
+
+/** A new token was tried already, and was not what was missing. */
+function wasUnauthorized({ attempts, replayedAt }: DeliveryRow): boolean {
+  return attempts.some(
+    ({ reason, claimedAt }) =>
+      reason === 'unauthorized' && (replayedAt === undefined || claimedAt >= replayedAt),
+  );
 }
 
 /** When the first attempt began; when that is in the archive by now, when the row was made. */

@@ -1,10 +1,10 @@
 import { randomUUID } from 'node:crypto';
-import { subscriberInput } from '@waybill/shared/contracts/subscriber';
 import { type DatabaseClock, startDatabaseClock } from '@waybill/shared/stores/database-clock';
 import { LaneStore } from '@waybill/shared/stores/lanes';
 import { type SubscriberRow, SubscriberStore } from '@waybill/shared/stores/subscribers';
 import { createLogger } from '@waybill/shared/telemetry/logger';
 import { type OwnDatabase, ownDatabase } from '@waybill/shared/testing/database';
+import { storable } from '@waybill/shared/testing/rows';
 import { until } from '@waybill/shared/testing/until';
 import { afterAll, beforeAll, describe, expect, inject, it } from 'vitest';
 import { Lanes } from './lanes.ts';
@@ -31,7 +31,7 @@ function lanes(store = new LaneStore(database.db)): Lanes {
 }
 
 const subscribe = (delivery: object): Promise<SubscriberRow> => {
-  const input = subscriberInput.parse({ url: 'https://a.example/', delivery });
+  const input = storable({ url: 'https://a.example/', delivery });
   return subscribers.put(`s-${randomUUID()}`, input, 'root');
 };
 const demand = (subscriber: SubscriberRow, wanted: number) => ({ subscriber, wanted, sends: wanted });

@@ -1,10 +1,14 @@
-import { randomUUID } from 'node:crypto';
+import { randomBytes, randomUUID } from 'node:crypto';
 import { ROOT_CONTEXT } from '@opentelemetry/api';
 import { subscriberInput } from '@waybill/shared/contracts/subscriber';
 import { parseEgressPolicy } from '@waybill/shared/domain/egress-policy';
 import type { Producer } from '@waybill/shared/kafka/producer';
 import { type Connections, connect } from '@waybill/shared/runtime/connections';
 import { Resources } from '@waybill/shared/runtime/service';
+import { CredentialVault, completeAuth } from '@waybill/shared/sealing/credential-vault';
+import { KeyRing } from '@waybill/shared/sealing/key-ring';
+import { createSender } from '@waybill/shared/sending/send';
+import { SubscriberSender } from '@waybill/shared/sending/subscriber-sender';
 import { type DeliveryRow, DeliveryStore } from '@waybill/shared/stores/deliveries';
 import { LaneStore } from '@waybill/shared/stores/lanes';
 import { LeaseStore } from '@waybill/shared/stores/leases';
@@ -16,7 +20,6 @@ import { type OwnDatabase, ownDatabase } from '@waybill/shared/testing/database'
 import type { Receiver } from '@waybill/shared/testing/receiver';
 import { deliveryIn, deliveryRow, eventRow, putDeliveries } from '@waybill/shared/testing/rows';
 import { until } from '@waybill/shared/testing/until';
-import { createSender } from '../delivery/send.ts';
 import { Dispatch } from '../dispatch.ts';
 import { Lanes } from '../lanes/lanes.ts';
 import { onCommands } from '../on-commands.ts';
@@ -44,6 +47,7 @@ export class Bench implements AsyncDisposable {
   readonly leases: LeaseStore;
   readonly subscribers: SubscriberStore;
   readonly events: StatusEventStore;
+  readonly vault = new CredentialVault(new KeyRing([{ kid: 'test', key: randomBytes(32) }]));
   /** The name of the database client of its dispatchers, for fail points. */
   readonly appName: string;
   readonly #resources: Resources;
@@ -82,7 +86,7 @@ export class Bench implements AsyncDisposable {
       events,
       subscribers,
       lanes: new Lanes({ store: new LaneStore(database.db), subscribers, clock, instance, logger: SILENT }),
-      sender,
+      sender: new SubscriberSender(sender, this.vault),
       settler,
       clock,
       claimer: { worker: name, instance, leaseMs },
@@ -103,9 +107,11 @@ export class Bench implements AsyncDisposable {
   }
 
   /** A subscriber that a receiver plays. */
-  subscribe(receiver: Receiver, delivery: object = {}, fields: object = {}): Promise<SubscriberRow> {
+  async subscribe(receiver: Receiver, delivery: object = {}, fields: object = {}): Promise<SubscriberRow> {
     const input = subscriberInput.parse({ url: receiver.url('/hook'), delivery, ...fields });
-    return this.subscribers.put(`s-${randomUUID()}`, input, 'root');
+    const id = `s-${randomUUID()}`;
+    const auth = await this.vault.seal(id, completeAuth(input.auth, null).policy);
+    return this.subscribers.put(id, { ...input, auth }, 'root');
   }
 
   /** So many queued deliveries for a subscriber, each of an event of its own. */

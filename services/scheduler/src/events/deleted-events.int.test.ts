@@ -1,8 +1,8 @@
 import { ROOT_CONTEXT } from '@opentelemetry/api';
 import type { StatusEvent } from '@waybill/shared/contracts/status-event';
-import { subscriberInput } from '@waybill/shared/contracts/subscriber';
 import { ledgerKeyOf, recordHash } from '@waybill/shared/domain/retention-ledger';
 import { statusEventId } from '@waybill/shared/stores/status-events';
+import { storable } from '@waybill/shared/testing/rows';
 import { type ReadMessage, withKey } from '@waybill/shared/testing/topics';
 import { afterAll, beforeAll, describe, expect, inject, it } from 'vitest';
 import { onStatusEvents } from '../fan-out/on-status-events.ts';
@@ -14,7 +14,7 @@ let commands: readonly ReadMessage[];
 beforeAll(async () => {
   bench = await openBench(inject('engines'));
   commands = await bench.topics.tail('delivery.commands');
-  await bench.subscribers.put('clinic-a', subscriberInput.parse({ url: 'https://a.example/' }), 'root');
+  await bench.subscribers.put('clinic-a', storable({ url: 'https://a.example/' }), 'root');
 });
 afterAll(() => bench[Symbol.asyncDispose]());
 

@@ -1,4 +1,4 @@
-import { renderCloudEvent } from '@waybill/shared/contracts/cloudevents';
+import { renderCloudEvent, renderReducedCloudEvents } from '@waybill/shared/contracts/cloudevents';
 import type { DeadLetterReason } from '@waybill/shared/contracts/dead-letter';
 import { MAX_EVENT_BYTES, type StatusEvent, statusEvent } from '@waybill/shared/contracts/status-event';
 import { contentDigest, eventName } from '@waybill/shared/domain/idempotency';
@@ -20,7 +20,8 @@ export function eventRow(
   now: Date,
 ): StatusEventRow | null {
   const { shipmentId, eventVersion, status, occurredAt, attributes, data } = event;
-  const eventId = event.eventId ?? eventName(namingKey, shipmentId, eventVersion);
+  const name = eventName(namingKey, shipmentId, eventVersion);
+  const eventId = event.eventId ?? name;
   const body = renderCloudEvent(event, eventId);
   if (Buffer.byteLength(body) > MAX_EVENT_BYTES) return null;
   return {
@@ -32,6 +33,7 @@ export function eventRow(
     eventId,
     digest: contentDigest({ status, occurredAt, attributes, data: data ?? null }),
     body,
+    reduced: renderReducedCloudEvents(event, name),
     origin,
     createdAt: now,
     dueAt: new Date(now.getTime() + FAN_OUT_WITHIN_MS),

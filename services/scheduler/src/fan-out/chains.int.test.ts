@@ -1,7 +1,7 @@
 import { ROOT_CONTEXT } from '@opentelemetry/api';
-import { subscriberInput } from '@waybill/shared/contracts/subscriber';
 import { ChainStore } from '@waybill/shared/stores/chains';
 import type { DeliveryRow } from '@waybill/shared/stores/deliveries';
+import { storable } from '@waybill/shared/testing/rows';
 import { afterAll, beforeAll, beforeEach, describe, expect, inject, it } from 'vitest';
 import { type Bench, openBench, statusEvent } from '../testing/bench.ts';
 import { onStatusEvents } from './on-status-events.ts';
@@ -24,7 +24,7 @@ beforeEach(async () => {
 afterAll(() => bench[Symbol.asyncDispose]());
 
 const subscribe = (id: string, delivery: object = {}) =>
-  bench.subscribers.put(id, subscriberInput.parse({ url: 'https://x.example/', delivery }), 'root');
+  bench.subscribers.put(id, storable({ url: 'https://x.example/', delivery }), 'root');
 
 /** A handler of one process takes a batch of a partition. */
 function fanOut(events: readonly Event[], partition = 0, chains = bench.chains) {

@@ -1,6 +1,6 @@
 import { ROOT_CONTEXT } from '@opentelemetry/api';
-import { subscriberInput } from '@waybill/shared/contracts/subscriber';
 import type { StatusEventRow } from '@waybill/shared/stores/status-events';
+import { storable } from '@waybill/shared/testing/rows';
 import { afterAll, beforeAll, describe, expect, inject, it } from 'vitest';
 import { type Bench, openBench, statusEvent } from '../testing/bench.ts';
 import { onStatusEvents } from './on-status-events.ts';
@@ -14,7 +14,7 @@ beforeAll(async () => {
 afterAll(() => bench[Symbol.asyncDispose]());
 
 const subscribe = (id: string, fields: object = {}) =>
-  bench.subscribers.put(id, subscriberInput.parse({ url: 'https://x.example/', ...fields }), 'root');
+  bench.subscribers.put(id, storable({ url: 'https://x.example/', ...fields }), 'root');
 
 function fanOut(event: ReturnType<typeof statusEvent>) {
   const { events, subscribers, deliveries, chains, namingKey } = bench;
@@ -56,5 +56,23 @@ describe('an event whose fan-out died after its rows were made', () => {
       deliveries: 2,
       notSent: [],
     });
+  });
+});
+
+describe('how much of an event a subscriber gets', () => {
+  it('is settled when its delivery is made, so that each attempt carries the same bytes', async () => {
+    await subscribe('patient', { delivery: { payload: 'empty' } });
+    const [before, after] = [statusEvent(), statusEvent()];
+    await fanOut(before);
+    await subscribe('patient', { delivery: { payload: 'id-only' } });
+    await fanOut(after);
+    await fanOut(before);
+    const payloads = await Promise.all(
+      [before, after].map(async ({ shipmentId }) => {
+        const rows = await bench.deliveries.ofShipment(shipmentId, 10);
+        return rows.find(({ subscriberId }) => subscriberId === 'patient')?.payload;
+      }),
+    );
+    expect(payloads).toEqual(['empty', 'id-only']);
   });
 });

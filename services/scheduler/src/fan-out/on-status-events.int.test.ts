@@ -1,8 +1,8 @@
-import { subscriberInput } from '@waybill/shared/contracts/subscriber';
 import type { ReceivedBatch } from '@waybill/shared/kafka/consumer-loop';
 import { createProducer, KafkaUnavailableError, type Producer } from '@waybill/shared/kafka/producer';
 import type { DeliveryRow } from '@waybill/shared/stores/deliveries';
 import { contextFrom } from '@waybill/shared/telemetry/propagation';
+import { storable } from '@waybill/shared/testing/rows';
 import { startTcpProxy, type TcpProxy } from '@waybill/shared/testing/tcp-proxy';
 import { kafkaThrough, type ReadMessage, withKey } from '@waybill/shared/testing/topics';
 import { afterAll, beforeAll, beforeEach, describe, expect, inject, it } from 'vitest';
@@ -40,7 +40,7 @@ afterAll(async () => {
 });
 
 const subscribe = (id: string, fields: object) =>
-  bench.subscribers.put(id, subscriberInput.parse({ url: 'https://x.example/', ...fields }), 'root');
+  bench.subscribers.put(id, storable({ url: 'https://x.example/', ...fields }), 'root');
 
 function batch(events: readonly Event[], firstOffset = '7'): ReceivedBatch<'statusEvents'> {
   const messages = events.map((value, index) => ({

@@ -40,6 +40,7 @@ export function planFanOut(
 ): Plan[] {
   const made = subscribersWithRows(ends.values());
   const moving = new Map(ends);
+  const payloads = new Map(everybody.map(({ _id, delivery }) => [_id, delivery.payload]));
   return open.map((item) => {
     const { wanted, notSent } = audienceOf(item, everybody, made.get(item.row._id) ?? []);
     const { shipmentId, eventVersion, status } = item.event;
@@ -56,7 +57,9 @@ export function planFanOut(
       const { subscriberId } = row;
       const versions = [...(end?.versions ?? []), eventVersion];
       moving.set(chainOf(row), { shipmentId, subscriberId, chain, eventVersion, versions });
-      return [{ ...row, previousVersion: end?.eventVersion ?? null, chain, status, runId, ...story }];
+      const made = { ...row, previousVersion: end?.eventVersion ?? null, chain, status, runId, ...story };
+      const payload = payloads.get(subscriberId) ?? 'full';
+      return [payload === 'full' ? made : { ...made, payload }];
     });
     return { id: item.row._id, deliveries: rows, missing, notSent };
   });

@@ -4,6 +4,8 @@ import type { Job } from '@waybill/shared/domain/run';
 import { type Check, healthRoutes } from '@waybill/shared/runtime/health';
 import { closeMethods, notFound, problemHandler } from '@waybill/shared/runtime/http-problems';
 import type { Refresh } from '@waybill/shared/runtime/measure';
+import type { CredentialVault } from '@waybill/shared/sealing/credential-vault';
+import type { SubscriberSender } from '@waybill/shared/sending/subscriber-sender';
 import type { AuditLogStore } from '@waybill/shared/stores/audit-log';
 import type { DeliveryStore } from '@waybill/shared/stores/deliveries';
 import type { LaneStore } from '@waybill/shared/stores/lanes';
@@ -29,6 +31,9 @@ interface ApiDeps extends IngestDeps {
   readonly retention: RetentionDeps;
   readonly ticks: Readonly<Record<Job, Tick>>;
   readonly apiKeys: readonly ApiKey[];
+  readonly vault: CredentialVault;
+  /** For test events. */
+  readonly sender: SubscriberSender;
   /** Most requests per second of one API key. */
   readonly requestsPerSecond: number;
   readonly egress: EgressPolicy;

@@ -8,6 +8,11 @@ export function rawBody(limitBytes: number): RequestHandler {
   return express.raw({ type: () => true, limit: limitBytes, inflate: true });
 }
 
+/** Neither a length nor chunks are announced. */
+export function hasNoBody({ headers }: Request): boolean {
+  return headers['transfer-encoding'] === undefined && Number(headers['content-length'] ?? 0) === 0;
+}
+
 /** The body as JSON, as it was written. Not UTF-8 or not JSON is one and the same fault to a client. */
 export function jsonBody(request: Request): StrictJson {
   const bytes: unknown = request.body;

@@ -2,7 +2,7 @@ import type { ApiKey } from '@waybill/shared/config/environment';
 import type { Express, RequestHandler } from 'express';
 import { type AuditDeps, isAudited, recorded } from './audit.ts';
 import { authentication, callerOf, requireRole } from './authentication.ts';
-import { mediaTypeOf, rawBody } from './body.ts';
+import { hasNoBody, mediaTypeOf, rawBody } from './body.ts';
 import { rateLimit } from './rate-limit.ts';
 import { readCall } from './read-call.ts';
 import type { Route } from './route.ts';
@@ -32,7 +32,7 @@ function bodyOf<Deps>({ body }: Route<Deps>): RequestHandler[] {
   if (!body) return [];
   const accepted = Object.keys(body.content);
   const checkType: RequestHandler = (request, _response, next) => {
-    mediaTypeOf(request, accepted);
+    if (!(body.optional && hasNoBody(request))) mediaTypeOf(request, accepted);
     next();
   };
   return [checkType, rawBody(body.maxBytes)];

@@ -110,7 +110,9 @@ function operation(route: AnyRoute): Json {
     tags: [route.path.split('/')[2]],
     'x-roles': rolesOf(route),
     ...(parameters.length > 0 ? { parameters } : {}),
-    ...(body ? { requestBody: { required: true, content: contentOf(body.content, 'input') } } : {}),
+    ...(body
+      ? { requestBody: { required: body.optional !== true, content: contentOf(body.content, 'input') } }
+      : {}),
     responses: { ...answersOf(route), ...problemReferences(route) },
   };
 }

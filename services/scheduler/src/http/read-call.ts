@@ -3,7 +3,7 @@ import { type Fault, ProblemError } from '@waybill/shared/domain/errors';
 import type { Request } from 'express';
 import { z } from 'zod';
 import type { Caller } from './authentication.ts';
-import { jsonBody, mediaTypeOf } from './body.ts';
+import { hasNoBody, jsonBody, mediaTypeOf } from './body.ts';
 import { faultsOf, pathBelow } from './faults.ts';
 import type { Route } from './route.ts';
 
@@ -30,14 +30,17 @@ export function readCall<Deps>(
     ),
   };
   if (!body) return { ...parts, body: undefined, mediaType: '', textFaults: [] };
-  const mediaType = mediaTypeOf(request, Object.keys(body.content));
-  const { value, faults: textFaults } = jsonBody(request);
-  if (textFaults.length > 0 && !body.faultsAreTheHandlers) throw notTaken(faultsOfText(textFaults));
-  const content = parsed(body.schema, value, (error) => notTaken(faultsOf(error, '$')));
+  const left = body.optional === true && hasNoBody(request);
+  const mediaType = left ? '' : mediaTypeOf(request, Object.keys(body.content));
+  const { value, faults: textFaults } = left ? { value: {}, faults: [] } : jsonBody(request);
+  if (textFaults.length > 0 && !body.faultsAreTheHandlers) throw notTaken(request, faultsOfText(textFaults));
+  const content = parsed(body.schema, value, (error) => notTaken(request, faultsOf(error, '$')));
   return { ...parts, body: content, mediaType, textFaults };
 }
 
-const notTaken = (faults: Fault[]) => new ProblemError('invalid', 'nothing was changed', faults);
+/** Says of what: whoever puts many things wants to know which one it was. */
+const notTaken = ({ method, path }: Request, faults: Fault[]) =>
+  new ProblemError('invalid', `${method} ${path}: nothing was changed`, faults);
 
 function faultsOfText(faults: readonly JsonFault[]): Fault[] {
   return faults.map(({ path, message }) => ({ path: pathBelow('$', path), message }));

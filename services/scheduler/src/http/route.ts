@@ -32,6 +32,8 @@ interface Body<Schema extends z.ZodType> {
   readonly content: Readonly<Record<string, z.ZodType>>;
   /** Longest body in bytes, unpacked. */
   readonly maxBytes: number;
+  /** A request without a body says `{}`. */
+  readonly optional?: true;
   /** The handler judges what the text itself has wrong: see `textFaults`. Else such a body is refused whole. */
   readonly faultsAreTheHandlers?: true;
 }

@@ -1,12 +1,25 @@
-import { pageOf, subscriberAnswer } from '@waybill/shared/contracts/http-answers';
-import { listQuery } from '@waybill/shared/contracts/http-api';
+import { publicKeyOf } from '@waybill/shared/contracts/auth/signature';
+import {
+  pageOf,
+  putSubscriberAnswer,
+  rotateSecretAnswer,
+  subscriberAnswer,
+  testAnswer,
+} from '@waybill/shared/contracts/http-answers';
+import { listQuery, rotateSecretInput } from '@waybill/shared/contracts/http-api';
 import { subscriberId, subscriberInput } from '@waybill/shared/contracts/subscriber';
-import { checkUrl, type EgressPolicy } from '@waybill/shared/domain/egress-policy';
+import type { EgressPolicy } from '@waybill/shared/domain/egress-policy';
 import { ProblemError } from '@waybill/shared/domain/errors';
+import { type CredentialVault, shownAuth } from '@waybill/shared/sealing/credential-vault';
+import type { SubscriberSender } from '@waybill/shared/sending/subscriber-sender';
+import type { DatabaseClock } from '@waybill/shared/stores/database-clock';
 import type { DeliveryStore } from '@waybill/shared/stores/deliveries';
 import type { LaneRow, LaneStore } from '@waybill/shared/stores/lanes';
 import type { SubscriberRow, SubscriberStore } from '@waybill/shared/stores/subscribers';
 import { z } from 'zod';
+import { callFaults } from '../subscribers/call-faults.ts';
+import { rotateSubscriberSecret, saveSubscriber } from '../subscribers/save.ts';
+import { tryOut } from '../subscribers/try-out.ts';
 import { json, routesFor, type Versions } from './route.ts';
 
 const MAX_BODY_BYTES = 256 * 1024;
@@ -15,6 +28,9 @@ interface SubscriberDeps {
   readonly subscribers: SubscriberStore;
   readonly deliveries: DeliveryStore;
   readonly lanes: LaneStore;
+  readonly vault: CredentialVault;
+  readonly sender: SubscriberSender;
+  readonly clock: DatabaseClock;
   readonly egress: EgressPolicy;
 }
 
@@ -59,16 +75,18 @@ export const subscriberRoutes = [
     roles: [],
     params,
     body: json(subscriberInput, MAX_BODY_BYTES),
-    answers: { 200: subscriberAnswer, 201: subscriberAnswer },
-    async handle({ params: { id }, body, caller }, { subscribers, deliveries, egress }) {
-      const fault = checkUrl(body.url, egress);
-      if (fault) {
-        const faults = [{ path: '$.url', message: fault }];
-        throw new ProblemError('invalid', `subscriber ${id} was not changed`, faults);
-      }
-      const row = await subscribers.put(id, body, caller.name);
-      if (row.version > 1) await deliveries.wakeAllOf(id);
-      return { status: row.version === 1 ? 201 : 200, body: subscriberView(row), versions: changed(row) };
+    answers: { 200: putSubscriberAnswer, 201: putSubscriberAnswer },
+    problems: ['changed_meanwhile', 'secret_unavailable'],
+    async handle({ params: { id }, body, caller }, deps) {
+      const faults = callFaults(body, deps.egress, deps.clock.now());
+      if (faults.length > 0) throw new ProblemError('invalid', `subscriber ${id} was not changed`, faults);
+      const { row, madeSecret } = await saveSubscriber(id, body, caller.name, deps);
+      if (row.version > 1) await deps.deliveries.wakeAllOf(id);
+      return {
+        status: row.version === 1 ? 201 : 200,
+        body: { ...subscriberView(row), ...(madeSecret === null ? {} : { secret: madeSecret }) },
+        versions: changed(row),
+      };
     },
   }),
 
@@ -109,6 +127,43 @@ export const subscriberRoutes = [
       },
     }),
   ),
+
+  route({
+    method: 'post',
+    path: '/v1/subscribers/{id}/rotate-secret',
+    operationId: 'rotateSubscriberSecret',
+    summary:
+      'Puts a new signing secret in the place of the present one, which stays valid beside it for a while',
+    roles: [],
+    params,
+    body: { ...json(rotateSecretInput, MAX_BODY_BYTES), optional: true },
+    answers: { 200: rotateSecretAnswer },
+    problems: ['not_found', 'not_rotatable', 'changed_meanwhile', 'secret_unavailable'],
+    async handle({ params: { id }, body: { secret: given, overlapSeconds }, caller }, deps) {
+      const change = { given, overlapMs: overlapSeconds * 1000, now: deps.clock.now() };
+      const { row, secret, expiresAt } = await rotateSubscriberSecret(id, change, caller.name, deps);
+      const publicKey = publicKeyOf(secret);
+      // A private key is of use to nobody else, and who gave the secret has it.
+      const shown = given === undefined && publicKey === null ? secret : null;
+      const body = { ...subscriberView(row), secret: shown, publicKey, previousExpiresAt: expiresAt };
+      return { status: 200, body, versions: changed(row) };
+    },
+  }),
+
+  route({
+    method: 'post',
+    path: '/v1/subscribers/{id}/test',
+    operationId: 'testSubscriber',
+    summary: 'Sends one test event on the subscriber’s terms and says what came of it',
+    roles: ['operator'],
+    params,
+    answers: { 200: testAnswer },
+    async handle({ params: { id } }, deps) {
+      const row = await deps.subscribers.get(id);
+      if (!row) throw unknown(id);
+      return { status: 200, body: await tryOut(row, deps) };
+    },
+  }),
 ];
 
 const unknown = (id: string) => new ProblemError('not_found', `there is no subscriber ${id}`);
@@ -118,14 +173,18 @@ function changed({ version }: SubscriberRow): Versions {
   return { before: version === 1 ? null : version - 1, after: version };
 }
 
-/** @param lane what dispatchers learnt about it, where that is shown. */
+/**
+ * Of its secrets only their fingerprints.
+ *
+ * @param lane what dispatchers learnt about it, where that is shown.
+ */
 function subscriberView(row: SubscriberRow, lane: LaneRow | null = null): z.output<typeof subscriberAnswer> {
   return {
     id: row._id,
     url: row.url,
     filter: row.filter,
     delivery: row.delivery,
-    auth: row.auth,
+    auth: shownAuth(row.auth),
     enabled: row.enabled,
     version: row.version,
     createdAt: row.createdAt,

@@ -9,6 +9,10 @@ import type { Producer } from '@waybill/shared/kafka/producer';
 import { type Connections, connect } from '@waybill/shared/runtime/connections';
 import { listen } from '@waybill/shared/runtime/health';
 import { Resources } from '@waybill/shared/runtime/service';
+import { CredentialVault } from '@waybill/shared/sealing/credential-vault';
+import { KeyRing } from '@waybill/shared/sealing/key-ring';
+import { createSender } from '@waybill/shared/sending/send';
+import { SubscriberSender } from '@waybill/shared/sending/subscriber-sender';
 import { AuditLogStore } from '@waybill/shared/stores/audit-log';
 import { ChainStore } from '@waybill/shared/stores/chains';
 import { DeadLetterStore } from '@waybill/shared/stores/dead-letters';
@@ -80,6 +84,9 @@ export class Bench implements AsyncDisposable {
   readonly deadLetters: DeadLetterStore;
   readonly lanes: LaneStore;
   readonly runs: RunStore;
+  readonly vault = new CredentialVault(new KeyRing([{ kid: 'test', key: randomBytes(32) }]));
+  /** What may be called besides public https. Port 9 is nobody's. */
+  egress = parseEgressPolicy('127.0.0.1:9');
   readonly auditLog: AuditLogStore;
   readonly #resources: Resources;
 
@@ -133,6 +140,8 @@ export class Bench implements AsyncDisposable {
     const { clock, checks } = this.connections;
     const dispatch = this.dispatchTick('api', producer);
     const { tick, routes, deletedEvents } = this.retention({ producer });
+    const sender = createSender({ policy: this.egress, userAgent: 'Waybill/test', connectionsPerOrigin: 4 });
+    this.#resources.add('sender', () => sender.close());
     const api = createApi({
       events,
       subscribers,
@@ -155,8 +164,10 @@ export class Bench implements AsyncDisposable {
         role: role as keyof typeof KEYS,
         digest: digestOfSecret(secret),
       })),
+      vault: this.vault,
+      sender: new SubscriberSender(sender, this.vault),
       requestsPerSecond,
-      egress: parseEgressPolicy('127.0.0.1:9'),
+      egress: this.egress,
       jaegerUrl: 'http://jaeger.example/',
       checks,
       logger: createLogger('test', 'silent'),

@@ -1,7 +1,6 @@
-import { subscriberInput } from '@waybill/shared/contracts/subscriber';
 import { createProducer, KafkaUnavailableError } from '@waybill/shared/kafka/producer';
 import type { StatusEventRow } from '@waybill/shared/stores/status-events';
-import { closedRow, deliveryIn, deliveryRow, putDeliveries } from '@waybill/shared/testing/rows';
+import { closedRow, deliveryIn, deliveryRow, putDeliveries, storable } from '@waybill/shared/testing/rows';
 import { startTcpProxy } from '@waybill/shared/testing/tcp-proxy';
 import { kafkaThrough, type ReadMessage, withKey } from '@waybill/shared/testing/topics';
 import { afterAll, beforeAll, beforeEach, describe, expect, inject, it } from 'vitest';
@@ -24,7 +23,7 @@ beforeEach(async () => {
   const { db } = bench.database;
   for (const name of ['deliveries', 'status_events', 'runs', 'lanes'])
     await db.collection(name).deleteMany({});
-  await bench.subscribers.put('clinic-a', subscriberInput.parse({ url: 'https://a.example/' }), 'root');
+  await bench.subscribers.put('clinic-a', storable({ url: 'https://a.example/' }), 'root');
 });
 
 afterAll(() => bench[Symbol.asyncDispose]());
@@ -122,7 +121,7 @@ describe('a dispatch tick', () => {
   });
 
   it('gives every subscriber its turn before any backlog', async () => {
-    await bench.subscribers.put('clinic-b', subscriberInput.parse({ url: 'https://b.example/' }), 'root');
+    await bench.subscribers.put('clinic-b', storable({ url: 'https://b.example/' }), 'root');
     await putDeliveries(bench.database.db, [
       ...Array.from({ length: 800 }, (_, n) => deliveryRow(`backlog-${n}`, { eventVersion: n })),
       deliveryRow('of another', { subscriberId: 'clinic-b', dueAt: new Date(now().getTime() - 1_000) }),

@@ -1,5 +1,4 @@
-import { subscriberInput } from '@waybill/shared/contracts/subscriber';
-import { deliveryRow, putDeliveries } from '@waybill/shared/testing/rows';
+import { deliveryRow, putDeliveries, storable } from '@waybill/shared/testing/rows';
 import { type ReadMessage, withKey } from '@waybill/shared/testing/topics';
 import { afterAll, beforeAll, describe, expect, inject, it } from 'vitest';
 import { type Bench, openBench, statusEvent } from '../testing/bench.ts';
@@ -13,7 +12,7 @@ let commands: readonly ReadMessage[];
 beforeAll(async () => {
   bench = await openBench(inject('engines'));
   commands = await bench.topics.tail('delivery.commands');
-  await bench.subscribers.put('clinic-a', subscriberInput.parse({ url: 'https://a.example/' }), 'root');
+  await bench.subscribers.put('clinic-a', storable({ url: 'https://a.example/' }), 'root');
 });
 
 afterAll(() => bench[Symbol.asyncDispose]());

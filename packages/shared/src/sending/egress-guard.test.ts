@@ -1,9 +1,9 @@
 import type { LookupAddress } from 'node:dns';
 import type { TlsOptions } from 'node:tls';
-import { parseEgressPolicy } from '@waybill/shared/domain/egress-policy';
-import { type Certificate, createSelfSignedCertificate } from '@waybill/shared/testing/certificate';
-import { type Receiver, startReceiver } from '@waybill/shared/testing/receiver';
 import { afterEach, beforeAll, describe, expect, it, vi } from 'vitest';
+import { parseEgressPolicy } from '../domain/egress-policy.ts';
+import { type Certificate, createSelfSignedCertificate } from '../testing/certificate.ts';
+import { type Receiver, startReceiver } from '../testing/receiver.ts';
 import { createGuardedConnector, type Lookup, systemLookup } from './egress-guard.ts';
 import { type ClientTls, createSender, type Sender, type SendRequest } from './send.ts';
 

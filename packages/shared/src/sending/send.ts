@@ -1,6 +1,6 @@
 import { createHash } from 'node:crypto';
 import { createSecureContext, type SecureContext } from 'node:tls';
-import { checkUrl, type EgressPolicy, effectivePort } from '@waybill/shared/domain/egress-policy';
+import { checkUrl, type EgressPolicy, effectivePort } from '../domain/egress-policy.ts';
 import { ConnectionPool } from './connection-pool.ts';
 import { createGuardedConnector, type Lookup, sharedLookup, systemLookup } from './egress-guard.ts';
 import { Exchange, type SendResult } from './exchange.ts';
@@ -27,6 +27,8 @@ export interface SendRequest {
   /** For TCP and TLS together when a new connection is needed, milliseconds. */
   readonly connectTimeoutMs: number;
   readonly tls?: ClientTls;
+  /** How much of the response body the result is to hold, at most 16 KiB; nothing unless given. */
+  readonly keepBytes?: number;
 }
 
 export interface SenderOptions {
@@ -90,7 +92,7 @@ class UndiciSender implements Sender {
     const url = URL.parse(request.url);
     const headers = { ...request.headers, 'user-agent': this.#options.userAgent };
     const path = url === null ? '/' : url.pathname + url.search;
-    const exchange = new Exchange(path, headers, request.body);
+    const exchange = new Exchange(path, headers, request.body, request.keepBytes);
     let pool: ConnectionPool;
     try {
       if (this.#closing) throw new SendFailure('aborted', 'the sender is closing');

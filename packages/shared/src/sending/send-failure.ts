@@ -1,5 +1,5 @@
-import type { FailureReason } from '@waybill/shared/domain/outcome';
 import { errors } from 'undici';
+import type { FailureReason } from '../domain/outcome.ts';
 
 /** Why a send ended without a complete response. The message is for people and safe to record. */
 export class SendFailure extends Error {

@@ -2,8 +2,8 @@ import type { LookupAddress } from 'node:dns';
 import { lookup as resolve } from 'node:dns/promises';
 import { isIP, type LookupFunction, type Socket } from 'node:net';
 import type { SecureContext } from 'node:tls';
-import { checkAddress, type EgressPolicy } from '@waybill/shared/domain/egress-policy';
 import { buildConnector } from 'undici';
+import { checkAddress, type EgressPolicy } from '../domain/egress-policy.ts';
 import { connectFailure, SendFailure } from './send-failure.ts';
 
 /** Every address of a host name, in the order in which they should be tried. Rejects when there is none. */

@@ -1,9 +1,9 @@
 import { once } from 'node:events';
 import { Worker } from 'node:worker_threads';
 import { gzipSync } from 'node:zlib';
-import { parseEgressPolicy } from '@waybill/shared/domain/egress-policy';
-import { type Receiver, type Script, startReceiver } from '@waybill/shared/testing/receiver';
 import { afterEach, describe, expect, it, vi } from 'vitest';
+import { parseEgressPolicy } from '../domain/egress-policy.ts';
+import { type Receiver, type Script, startReceiver } from '../testing/receiver.ts';
 import { createSender, type SendRequest, type SendResult } from './send.ts';
 
 const BODY = Buffer.from(JSON.stringify({ specversion: '1.0', data: { status: 'in_transit', icon: '💊' } }));

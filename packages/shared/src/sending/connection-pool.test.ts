@@ -1,8 +1,8 @@
 import { once } from 'node:events';
 import { createServer } from 'node:net';
-import { parseEgressPolicy } from '@waybill/shared/domain/egress-policy';
-import { type Receiver, type Script, startReceiver } from '@waybill/shared/testing/receiver';
 import { afterEach, describe, expect, it } from 'vitest';
+import { parseEgressPolicy } from '../domain/egress-policy.ts';
+import { type Receiver, type Script, startReceiver } from '../testing/receiver.ts';
 import { createSender, type Sender, type SendRequest } from './send.ts';
 
 let open = new AsyncDisposableStack();

@@ -1,5 +1,5 @@
-import type { Observation } from '@waybill/shared/domain/outcome';
 import type { Dispatcher } from 'undici';
+import type { Observation } from '../domain/outcome.ts';
 import { exchangeFailure, SendFailure } from './send-failure.ts';
 
 /** Bytes of a response body that are read; then the connection is dropped and the status counts. */
@@ -15,6 +15,10 @@ export interface SendResult {
   readonly remoteAddress: string | null;
   /** Bytes of the response body that were received. */
   readonly bytesRead: number;
+  /** As much of the response body as was to be kept. */
+  readonly body: Buffer;
+  /** The `Content-Type` of the response as received, null when absent. */
+  readonly contentType: string | null;
 }
 
 /** What an exchange needs of the connection it runs on. */
@@ -46,12 +50,17 @@ export class Exchange implements Dispatcher.DispatchHandler {
   #leftAt: number | null = null;
   #statusCode: number | null = null;
   #retryAfter: string | null = null;
+  #contentType: string | null = null;
   #bytesRead = 0;
+  readonly #keepBytes: number;
+  readonly #kept: Buffer[] = [];
 
-  constructor(path: string, headers: Readonly<Record<string, string>>, body: Buffer) {
+  /** @param keepBytes how much of the response body is wanted */
+  constructor(path: string, headers: Readonly<Record<string, string>>, body: Buffer, keepBytes = 0) {
     this.path = path;
     this.headers = headers;
     this.body = body;
+    this.#keepBytes = keepBytes;
     const { promise, resolve } = Promise.withResolvers<SendResult>();
     this.result = promise;
     this.#resolve = resolve;
@@ -91,6 +100,8 @@ export class Exchange implements Dispatcher.DispatchHandler {
       endedAt: performance.now(),
       remoteAddress: this.channel?.remoteAddress ?? null,
       bytesRead: this.#bytesRead,
+      body: Buffer.concat(this.#kept),
+      contentType: this.#contentType,
     });
   }
 
@@ -115,12 +126,14 @@ export class Exchange implements Dispatcher.DispatchHandler {
     statusCode: number,
     headers: Record<string, string | string[] | undefined>,
   ): void {
-    const retryAfter = headers['retry-after'];
     this.#statusCode = statusCode;
-    this.#retryAfter = (Array.isArray(retryAfter) ? retryAfter[0] : retryAfter) ?? null;
+    this.#retryAfter = firstOf(headers['retry-after']);
+    this.#contentType = firstOf(headers['content-type']);
   }
 
   onResponseData(_controller: Dispatcher.DispatchController, chunk: Buffer): void {
+    if (this.#bytesRead < this.#keepBytes)
+      this.#kept.push(chunk.subarray(0, this.#keepBytes - this.#bytesRead));
     this.#bytesRead += chunk.length;
     if (this.#bytesRead > MAX_BODY_BYTES && this.#statusCode !== null) this.#cutShort(this.#statusCode);
   }
@@ -135,4 +148,8 @@ export class Exchange implements Dispatcher.DispatchHandler {
     this.fail(exchangeFailure(error, { statusCode: this.#statusCode, bytesReceived }));
     this.onDone();
   }
+}
+
+function firstOf(field: string | string[] | undefined): string | null {
+  return (Array.isArray(field) ? field[0] : field) ?? null;
 }

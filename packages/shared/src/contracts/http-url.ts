@@ -1,0 +1,10 @@
+import { z } from 'zod';
+
+/** A URL that Waybill is to call. Where it leads is the egress guard's to judge. */
+export const httpUrl = z
+  .url({ protocol: /^https?$/ })
+  .max(2048)
+  .refine(
+    (url) => url.isWellFormed() && !/[\p{Cc}\s]/u.test(url),
+    'must have no white space, control characters or lone surrogates',
+  );
