@@ -166,11 +166,18 @@ describe('the ledger', () => {
   it('finds a record by its id in clear, and a proof by its delivery', async () => {
     const key = ledgerKeyOf(bench.namingKey);
     const hash = recordHash(key, 'deliveries', 'dlv_gone');
+    const at = new Date();
     const entry = {
       _id: 'run/000/0000000001',
       operationKey: `${hash}/op`,
+      kind: 'deliveries',
       recordHash: hash,
-      deletedAt: new Date(),
+      shipmentHash: null,
+      reason: 'retention',
+      policyId: 'month',
+      policyVersion: 2,
+      ...{ cutoff: at, terminalAt: at, deletedAt: at },
+      ...{ digest: 'digest', runId: 'run', shard: 0, page: 1, seq: 1, previous: 'previous', hash: 'hash' },
     };
     await bench.database.db.collection<{ _id: string }>('retention_ledger').insertOne(entry);
     const found = await call('GET', '/v1/retention/ledger?recordId=dlv_gone');
