@@ -284,6 +284,7 @@ export const runAnswer = z.strictObject({
   finishedAt: instant.optional(),
   selected: count.optional().describe('Deliveries the run enqueued'),
   republished: count.optional().describe('Events it published again because fan-out had not happened'),
+  runIds: z.array(z.string()).optional().describe('Of a retention tick: its runs'),
   limit: count.describe('Most deliveries it would have taken'),
   msPerRow: z.number().optional(),
   stoppedBecause: z.enum(['done', 'limit']).optional(),
