@@ -88,7 +88,7 @@ describe('a command', () => {
     const receiver = await receiving();
     const off = await bench.subscribe(receiver, {}, { enabled: false });
     const gone = await bench.subscribe(receiver);
-    await bench.subscribers.quarantine(gone._id, 'gone');
+    await bench.subscribers.quarantine(gone._id, gone.version, 'gone');
     const rows = [...(await bench.owe(off)), ...(await bench.owe(gone))];
     await bench.worker('worker-1').command(rows);
     expect(await Promise.all(rows.map((row) => bench.row(row)))).toEqual(rows);

@@ -255,7 +255,7 @@ export class Dispatch {
         const { settlement, news } = await trace.attempt(work);
         await trace.settle(settlement, () => settler.settle({ ...settlement, span: trace.ids }, row));
         countEnd(settlement, row, takenAt);
-        if (news) await lanes.report(lane, news);
+        if (news) await lanes.report(lane, subscriber, news);
         // Tried again at once: it is fetched as soon as its slot is free.
         if (settlement.retryInMs === 0) lane.leaveWaiting();
         await deliveries.trim(row);

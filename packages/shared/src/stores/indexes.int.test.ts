@@ -1,6 +1,7 @@
 import type { Db } from 'mongodb';
 import { afterAll, beforeAll, describe, expect, inject, it } from 'vitest';
 import { deliveriesQuery } from '../contracts/http-api.ts';
+import { ledgerKeyOf } from '../domain/retention-ledger.ts';
 import { type OwnDatabase, ownDatabase } from '../testing/database.ts';
 import { closedRow, deliveryRow, eventRow, putSubscribers, subscriberRow } from '../testing/rows.ts';
 import { ChainStore } from './chains.ts';
@@ -10,6 +11,8 @@ import { ensureIndexes } from './ensure-indexes.ts';
 import { INDEXES } from './indexes.ts';
 import { type LaneRow, LaneStore } from './lanes.ts';
 import { LeaseStore } from './leases.ts';
+import { RetentionErasureStore } from './retention-erasures.ts';
+import { RetentionLedgerStore } from './retention-ledger.ts';
 import { type RunRow, RunStore } from './runs.ts';
 import { type StatusEventRow, StatusEventStore } from './status-events.ts';
 import { SubscriberStore } from './subscribers.ts';
@@ -222,6 +225,7 @@ describe('indexes', () => {
       open_versions: OPEN,
       dead_versions: COUNTS.closed / 50,
       run: OPEN,
+      closed: COUNTS.closed,
     });
   });
 });
@@ -231,6 +235,8 @@ describe('the queries that run all the time', () => {
   const leases = () => new LeaseStore(db);
   const turns = () => new TurnStore(db);
   const events = () => new StatusEventStore(db);
+  const ledger = () => new RetentionLedgerStore(db, ledgerKeyOf(Buffer.alloc(32)));
+  const erasures = () => new RetentionErasureStore(db, ledgerKeyOf(Buffer.alloc(32)));
   const list = (query: object) => deliveries().list(deliveriesQuery.parse({ limit: '50', ...query }));
   const ids = Array.from({ length: 50 }, (_, n) => `backlog-${n * 4}`);
   const families = (count: number) =>
@@ -297,6 +303,8 @@ describe('the queries that run all the time', () => {
     ['since when the oldest is due', ['due'], 1, () => deliveries().oldestDueAt(NOW)],
     ['how many are dead', ['dead'], 50, () => deliveries().countDead(50)],
     ['the versions of a shipment', ['shipment'], 10, () => events().ofShipment('SHP-7', 100)],
+    ['events that were deleted', ['operation'], 0, () => ledger().deletedAmong(['SHP-0:0', 'SHP-1:1'])],
+    ['what was erased of shipments', ['shipment'], 0, () => erasures().erasedAmong(['SHP-0', 'SHP-1'])],
     ['the newest runs', ['newest'], 60, () => new RunStore(db).list(undefined, undefined, 50)],
     ['the newest dead letters', ['newest'], 60, () => new DeadLetterStore(db).list(undefined, 50)],
     ['a page of subscribers', ['_id_'], 60, () => new SubscriberStore(db).list('s1', 50)],

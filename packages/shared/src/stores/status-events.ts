@@ -94,6 +94,12 @@ export class StatusEventStore {
     return new Map(rows.map((row) => [row._id, row]));
   }
 
+  /** Takes back events that retention had deleted and that came again, before anything was made of them. */
+  async withdraw(ids: readonly string[]): Promise<void> {
+    if (ids.length === 0) return;
+    await this.#events.deleteMany({ _id: { $in: [...ids] }, dueAt: { $exists: true } });
+  }
+
   async markFannedOut(
     at: Date,
     results: readonly { id: string; deliveries: number; notSent: NotSent[] }[],

@@ -30,7 +30,17 @@ const subscribe = (id: string, delivery: object = {}) =>
 function fanOut(events: readonly Event[], partition = 0, chains = bench.chains) {
   const { events: store, subscribers, deliveries, namingKey } = bench;
   const { producer, clock } = bench.connections;
-  const parts = { subscribers, deliveries, chains, producer, clock, namingKey, visibilityMs: 30_000 };
+  const { deletedEvents } = bench.retention();
+  const parts = {
+    subscribers,
+    deliveries,
+    chains,
+    deletedEvents,
+    producer,
+    clock,
+    namingKey,
+    visibilityMs: 30_000,
+  };
   const messages = events.map((value, index) => ({ value, offset: String(index), context: ROOT_CONTEXT }));
   const topic = 'shipment.status-events';
   return onStatusEvents({ events: store, ...parts })({ topic, partition, firstOffset: '0', messages });

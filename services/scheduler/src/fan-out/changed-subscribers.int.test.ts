@@ -19,8 +19,9 @@ const subscribe = (id: string, fields: object = {}) =>
 function fanOut(event: ReturnType<typeof statusEvent>) {
   const { events, subscribers, deliveries, chains, namingKey } = bench;
   const { producer, clock } = bench.connections;
+  const { deletedEvents } = bench.retention();
   const parts = {
-    ...{ events, subscribers, deliveries, chains, producer, clock, namingKey },
+    ...{ events, subscribers, deliveries, chains, deletedEvents, producer, clock, namingKey },
     visibilityMs: 30_000,
   };
   const messages = [{ value: event, offset: '7', context: ROOT_CONTEXT }];

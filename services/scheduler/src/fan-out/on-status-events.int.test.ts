@@ -54,7 +54,17 @@ function batch(events: readonly Event[], firstOffset = '7'): ReceivedBatch<'stat
 function fanOut(events: readonly Event[], producer = bench.connections.producer) {
   const { events: store, subscribers, deliveries, chains, namingKey } = bench;
   const { clock } = bench.connections;
-  const parts = { subscribers, deliveries, chains, producer, clock, namingKey, visibilityMs: 30_000 };
+  const { deletedEvents } = bench.retention();
+  const parts = {
+    subscribers,
+    deliveries,
+    chains,
+    deletedEvents,
+    producer,
+    clock,
+    namingKey,
+    visibilityMs: 30_000,
+  };
   return onStatusEvents({ events: store, ...parts })(batch(events));
 }
 

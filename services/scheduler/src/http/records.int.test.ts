@@ -6,7 +6,6 @@ import {
   eventRow,
   putDeliveries,
 } from '@waybill/shared/testing/rows';
-import { until } from '@waybill/shared/testing/until';
 import { afterAll, beforeAll, describe, expect, inject, it } from 'vitest';
 import { type Bench, KEYS, openBench } from '../testing/bench.ts';
 
@@ -176,19 +175,6 @@ describe('a tick from outside', () => {
     expect([shown.status, shown.body]).toEqual([200, again.body]);
     const listed = await call('GET', `/v1/runs?job=${job}`);
     expect(listed.body.items.map(({ runId }) => runId)).toContain(again.body.runId);
-  });
-
-  it('of retention sends its work once', async () => {
-    const ticks = await bench.topics.tail('retention.ticks');
-    const fire = (slot: string) => call('POST', `/v1/ticks/retention?slot=${slot}`);
-    const sent = (slot: string) =>
-      ticks.filter(({ value }) => value?.toString().includes(`"retention/${slot}"`)).length;
-    const [slot, next] = ['2023-02-01T00:00:00Z', '2023-02-01T00:00:01Z'];
-    for (let n = 0; n < 3; n++) await fire(slot);
-    // Of the same key, so it comes after whatever was sent before.
-    await fire(next);
-    await until('the next tick', () => sent(next) === 1);
-    expect(sent(slot)).toBe(1);
   });
 
   it('is not fired for a job or a slot that there is not', async () => {
