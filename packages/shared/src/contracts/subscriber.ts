@@ -39,7 +39,11 @@ const schedule = z.strictObject({
 
 const exponential = z
   .strictObject({
-    initialMs: z.int().min(10).max(86_400_000).describe('Delay before the second attempt; doubles after each'),
+    initialMs: z
+      .int()
+      .min(10)
+      .max(86_400_000)
+      .describe('Delay before the second attempt; doubles after each'),
     maxMs: z
       .int()
       .min(10)

@@ -227,33 +227,6 @@ export class DeliveryStore {
     );
   }
 
-  /**
-   * Opens a closed row again: a new attempt will be made, with the same key and bytes and the policy's limits anew.
-   *
-   * @returns the row as it is now; null if there is none, or it is owed or superseded, and nothing was changed.
-   */
-  replay(id: string, cause: string): Promise<DeliveryRow | null> {
-    return this.#deliveries.findOneAndUpdate(
-      { _id: id, state: { $in: TRANSITIONS.replay.from } },
-      transition('replay', REPLAY(cause)),
-      { returnDocument: 'after' },
-    );
-  }
-
-  /** Opens every row that a filter finds and that may be replayed. @returns how many. */
-  async replayAll(filter: DeliveryFilter, cause: string): Promise<number> {
-    const { modifiedCount } = await this.#deliveries.updateMany(
-      replayable(filter),
-      transition('replay', REPLAY(cause)),
-    );
-    return modifiedCount;
-  }
-
-  /** How many rows `replayAll` would open now. */
-  countReplayable(filter: DeliveryFilter): Promise<number> {
-    return this.#deliveries.countDocuments(replayable(filter));
-  }
-
   /** Dead rows, the last to die first. Index: `dead`. */
   dead(cursor: string | undefined, limit: number): Promise<DeliveryRow[]> {
     const clauses: Filter<DeliveryRow>[] = [{ state: 'dead' }];
@@ -357,17 +330,8 @@ function dueOfSubscribers(now: Date, except: readonly string[], most: number): D
   ];
 }
 
-const REPLAY = (cause: string) => ({
-  cause,
-  dueInMs: 0,
-  set: { reason: 'replayed', failures: 0, replayedAt: '$$NOW', closedAt: '$$REMOVE' },
-});
-
-function replayable(filter: DeliveryFilter): Filter<DeliveryRow> {
-  return { $and: [{ state: { $in: TRANSITIONS.replay.from } }, ...clausesOf(filter)] };
-}
-
-function clausesOf({
+/** The conditions of a filter, as a query has them. */
+export function clausesOf({
   shipmentId,
   subscriberId,
   state,

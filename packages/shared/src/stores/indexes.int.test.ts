@@ -11,6 +11,7 @@ import { ensureIndexes } from './ensure-indexes.ts';
 import { INDEXES } from './indexes.ts';
 import { type LaneRow, LaneStore } from './lanes.ts';
 import { LeaseStore } from './leases.ts';
+import { ReplayStore } from './replays.ts';
 import { RetentionErasureStore } from './retention-erasures.ts';
 import { RetentionLedgerStore } from './retention-ledger.ts';
 import { type RunRow, RunStore } from './runs.ts';
@@ -312,7 +313,7 @@ describe('the queries that run all the time', () => {
       'what can be replayed of a shipment',
       ['identity'],
       10,
-      () => deliveries().countReplayable({ shipmentId: 'SHP-9' }),
+      () => new ReplayStore(db).countReplayable({ shipmentId: 'SHP-9' }),
     ],
   ])('find %s by the index %j', async (_, indexes, atMost, operation) => {
     const { examined, ...used } = await profiled(operation);
