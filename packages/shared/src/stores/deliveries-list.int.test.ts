@@ -1,7 +1,7 @@
 import { afterAll, beforeAll, describe, expect, inject, it } from 'vitest';
 import { deliveriesQuery } from '../contracts/http-api.ts';
 import { type OwnDatabase, ownDatabase } from '../testing/database.ts';
-import { attempt, closedRow, deliveryIn, deliveryRow, putDeliveries } from '../testing/rows.ts';
+import { attempt, closedRow, deliveryRow, putDeliveries } from '../testing/rows.ts';
 import { DeliveryStore } from './deliveries.ts';
 
 let database: OwnDatabase;

@@ -3,7 +3,14 @@ import { afterAll, beforeAll, describe, expect, inject, it } from 'vitest';
 import { deliveriesQuery } from '../contracts/http-api.ts';
 import { ledgerKeyOf } from '../domain/retention-ledger.ts';
 import { type OwnDatabase, ownDatabase } from '../testing/database.ts';
-import { closedRow, deliveryRow, eventRow, putSubscribers, subscriberRow } from '../testing/rows.ts';
+import {
+  closedRow,
+  deliveryRow,
+  eventRow,
+  putSubscribers,
+  storable,
+  subscriberRow,
+} from '../testing/rows.ts';
 import { ChainStore } from './chains.ts';
 import { type DeadLetterRow, DeadLetterStore } from './dead-letters.ts';
 import { type DeliveryRow, DeliveryStore } from './deliveries.ts';
@@ -16,7 +23,7 @@ import { RetentionErasureStore } from './retention-erasures.ts';
 import { RetentionLedgerStore } from './retention-ledger.ts';
 import { type RunRow, RunStore } from './runs.ts';
 import { type StatusEventRow, StatusEventStore } from './status-events.ts';
-import { SubscriberStore } from './subscribers.ts';
+import { type SubscriberRow, SubscriberStore } from './subscribers.ts';
 import { TurnStore } from './turns.ts';
 
 /** As an installation looks after a while: most is done, one subscriber has a backlog, one waits strictly in order. */
@@ -31,6 +38,12 @@ const CLAIMER = { worker: 'w', instance: 'i', leaseMs: 30_000 };
 const USED = new Map([['backlog', { version: 1, maxAttempts: 12 }]]);
 const STRICT = { ordering: 'strict', onDead: 'block' } as const;
 const LATEST = { ordering: 'latest', onDead: 'pass' } as const;
+
+/** Of two of the many: one has been switched off, one is sent the latest version only. */
+const TERMS: Readonly<Record<string, Partial<SubscriberRow>>> = {
+  s20: { enabled: false },
+  s7: storable({ url: 'https://s7.example/', delivery: { ordering: 'latest' } }),
+};
 
 let database: OwnDatabase;
 let db: Db;
@@ -77,6 +90,7 @@ const ofOthers = (n: number): DeliveryRow =>
   deliveryRow(`open-${n}`, {
     subscriberId: `s${n % SUBSCRIBERS}`,
     state: n % 5 === 0 ? 'in_flight' : n % 2 === 0 ? 'queued' : 'pending',
+    tried: n % 5 === 0,
     runId: `run-${n % 1_000}`,
     dueAt: later(n % 20 === 0 ? -n : n),
     createdAt: second(n),
@@ -135,7 +149,7 @@ beforeAll(async () => {
   const named = [...Array.from({ length: SUBSCRIBERS }, (_, n) => `s${n}`), 'backlog', 'strict'];
   await putSubscribers(
     db,
-    named.map((id) => subscriberRow(id)),
+    named.map((id) => subscriberRow(id, TERMS[id])),
   );
   await ensureIndexes(db);
 }, 120_000);
@@ -162,6 +176,13 @@ interface Entry {
   readonly execStats?: unknown;
   readonly docsExamined?: number;
   readonly hasSortStage?: boolean;
+  readonly command?: { readonly find?: string };
+  readonly originatingCommand?: { readonly find?: string };
+}
+
+/** A plain read of all subscribers, where their terms are asked for: they are few. */
+function readsAllSubscribers({ planSummary, command, originatingCommand }: Entry): boolean {
+  return (command?.find ?? originatingCommand?.find) === 'subscribers' && planSummary === 'COLLSCAN';
 }
 
 /** Of an aggregation the server records the keys of what it went by, and not the name. */
@@ -202,11 +223,12 @@ async function profiled(operation: () => Promise<unknown>): Promise<Profiled> {
   } finally {
     await db.command({ profile: 0 });
   }
-  const entries = await db
+  const all = await db
     .collection<Entry>('system.profile')
     .find({ op: { $in: ['query', 'update', 'getmore', 'command'] }, planSummary: { $exists: true } })
     .toArray();
   await db.collection('system.profile').drop();
+  const entries = all.filter((entry) => !readsAllSubscribers(entry));
   const used = entries.flatMap(usedBy);
   return {
     indexes: [...new Set(used)].sort(),
@@ -250,7 +272,13 @@ describe('the queries that run all the time', () => {
     ['marking as queued by ids', ['_id_'], 50, () => deliveries().markEnqueued(ids, 'run', 1_000)],
     ['stored events by id', ['_id_'], 2, () => events().insert([event(1), event(2)], 'stored')],
     // Ticks
-    ['whether anything is due', ['due'], 210, () => deliveries().anyDue(NOW, [])],
+    ['whether anything is due', ['due', 'lane'], 210, () => deliveries().anyDue(NOW, [])],
+    [
+      'what lost workers hold of those kept back',
+      ['_id_', 'lane'],
+      210,
+      () => deliveries().releaseLost('run-l', NOW, 500, ['backlog', 's40']),
+    ],
     ['what a run enqueued', ['run'], 40, () => deliveries().enqueuedBy('run-7')],
     ['stored events that are due', ['due'], 10, () => events().findDue(NOW, 100)],
     ['who is held back', ['broken', 'throttled'], 10, () => new LaneStore(db).blockedAt(NOW)],
@@ -263,13 +291,13 @@ describe('the queries that run all the time', () => {
     ['held back by id', ['_id_'], 2, () => new LaneStore(db).heldBack(['s3', 'backlog'], NOW)],
     [
       'whose turn it is, strictly',
-      ['dead_versions', 'open_versions'],
+      ['dead_versions', 'lane', 'open_versions'],
       2,
       () => turns().deciding(families(1).map((family) => ({ ...family, policy: STRICT }))),
     ],
     [
       'whose turn it is, of many',
-      ['dead_versions', 'identity', 'open_versions'],
+      ['dead_versions', 'identity', 'lane', 'open_versions'],
       160,
       () => turns().deciding(families(10).map((family) => ({ ...family, policy: STRICT }))),
     ],
@@ -319,6 +347,15 @@ describe('the queries that run all the time', () => {
     const { examined, ...used } = await profiled(operation);
     expect(used).toEqual({ indexes, sorted: false });
     expect(examined).toBeLessThanOrEqual(atMost);
+  });
+
+  it('look for newer versions of what may be replayed by the shipment', async () => {
+    const replays = new ReplayStore(db);
+    const rows = await db.collection('deliveries').countDocuments({ subscriberId: 's7' });
+    const { indexes, examined } = await profiled(() => replays.countReplayable({ subscriberId: 's7' }));
+    expect(indexes).toEqual(['_id_', 'newest_of_subscriber']);
+    expect(rows).toBeGreaterThan(800);
+    expect(examined).toBeLessThanOrEqual(rows * (COUNTS.closed / SHIPMENTS + 1));
   });
 
   it('sort no more than one shipment has', async () => {
