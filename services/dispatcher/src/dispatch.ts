@@ -253,6 +253,8 @@ export class Dispatch {
     const follow = async (): Promise<void> => {
       try {
         const { settlement, news } = await trace.attempt(work);
+        // Here at once; the other workers hear of it when it is recorded.
+        if (news && news.throttleMs !== null) lane.holdBack(performance.now() + news.throttleMs);
         await trace.settle(settlement, () => settler.settle({ ...settlement, span: trace.ids }, row));
         countEnd(settlement, row, takenAt);
         if (news) await lanes.report(lane, subscriber, news);
