@@ -107,7 +107,9 @@ describe('replaying what could not be sent', () => {
     await putDeliveries(bench.database.db, [version(1), version(2)]);
     const { status, body } = await replay('latest 1');
     expect([status, body.code]).toEqual([409, 'not_replayable']);
-    expect(body.detail).toMatch(/^delivery latest 1 is version 1, and version 2 of its shipment was accepted/);
+    expect(body.detail).toMatch(
+      /^delivery latest 1 is version 1, and version 2 of its shipment was accepted/,
+    );
     expect(await row('latest 1')).toEqual(version(1));
     const announced = await replayMany('shipmentId=SHP-latest&dryRun=true');
     expect(announced).toEqual([200, { dryRun: true, deliveries: 1 }]);
