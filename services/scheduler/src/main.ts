@@ -16,6 +16,7 @@ import { DeliveryStore } from '@waybill/shared/stores/deliveries';
 import { loadNamingKey } from '@waybill/shared/stores/installation';
 import { LaneStore } from '@waybill/shared/stores/lanes';
 import { RunStore } from '@waybill/shared/stores/runs';
+import { ShipmentStore } from '@waybill/shared/stores/shipments';
 import { StatusEventStore } from '@waybill/shared/stores/status-events';
 import { SubscriberStore } from '@waybill/shared/stores/subscribers';
 import { createLogger } from '@waybill/shared/telemetry/logger';
@@ -112,6 +113,7 @@ runService(async ({ resources, fail }) => {
     subscribers,
     deliveries,
     deadLetters,
+    shipments: new ShipmentStore(database.db),
     lanes,
     runs,
     auditLog: new AuditLogStore(database.db),

@@ -17,6 +17,7 @@ export const INDEXES: Readonly<Record<string, readonly Index[]>> = {
     { key: { shipmentId: 1, eventVersion: 1 }, options: { name: 'shipment', unique: true } },
     { key: { dueAt: 1 }, options: { name: 'due', sparse: true } },
   ],
+  not_sent: [{ key: { eventId: 1, list: 1, last: 1 }, options: { name: 'event' } }],
   deliveries: [
     { key: { shipmentId: 1, subscriberId: 1, eventVersion: 1 }, options: { name: 'identity', unique: true } },
     {

@@ -10,6 +10,7 @@ import type { AuditLogStore } from '@waybill/shared/stores/audit-log';
 import type { DeliveryStore } from '@waybill/shared/stores/deliveries';
 import type { LaneStore } from '@waybill/shared/stores/lanes';
 import type { RunStore } from '@waybill/shared/stores/runs';
+import type { ShipmentStore } from '@waybill/shared/stores/shipments';
 import type { SubscriberStore } from '@waybill/shared/stores/subscribers';
 import type { Logger } from '@waybill/shared/telemetry/logger';
 import type { Express } from 'express';
@@ -24,6 +25,7 @@ import type { Tick } from './ticks.ts';
 interface ApiDeps extends IngestDeps {
   readonly subscribers: SubscriberStore;
   readonly deliveries: DeliveryStore;
+  readonly shipments: ShipmentStore;
   readonly lanes: LaneStore;
   readonly runs: RunStore;
   readonly auditLog: AuditLogStore;

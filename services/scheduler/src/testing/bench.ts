@@ -20,6 +20,7 @@ import { DeliveryStore } from '@waybill/shared/stores/deliveries';
 import { loadNamingKey } from '@waybill/shared/stores/installation';
 import { LaneStore } from '@waybill/shared/stores/lanes';
 import { RunStore } from '@waybill/shared/stores/runs';
+import { ShipmentStore } from '@waybill/shared/stores/shipments';
 import { StatusEventStore } from '@waybill/shared/stores/status-events';
 import { SubscriberStore } from '@waybill/shared/stores/subscribers';
 import { createLogger } from '@waybill/shared/telemetry/logger';
@@ -136,6 +137,7 @@ export class Bench implements AsyncDisposable {
       subscribers,
       deliveries,
       deadLetters,
+      shipments: new ShipmentStore(this.database.db),
       lanes,
       runs,
       auditLog,
