@@ -2,6 +2,7 @@ import { parseArgs } from 'node:util';
 import { ConfigurationError } from '@waybill/shared/config/environment';
 import { idleLatency } from './idle-latency.ts';
 import { isolation } from './isolation.ts';
+import { sweep } from './sweep.ts';
 
 /** Every suite: prints one JSON line on standard output, and what it is doing on standard error. */
 const SUITES = {
@@ -12,6 +13,10 @@ const SUITES = {
   isolation: {
     run: isolation,
     says: 'what ten subscribers notice of one that never answers and has --rows deliveries waiting',
+  },
+  sweep: {
+    run: sweep,
+    says: 'deletes of --rows rows with a ledger entry each, by page size, beside a bare deleteMany',
   },
 } as const;
 

@@ -18,6 +18,7 @@ type ServiceName = 'scheduler' | 'dispatcher' | 'sweeper';
 export interface TestStackOptions {
   readonly schedulers?: number;
   readonly dispatchers?: number;
+  readonly sweepers?: number;
   /** Lets tests make MongoDB fail on purpose. */
   readonly failPoints?: boolean;
   /** Where services' logs are kept (`logs` below it); without it they go with the stack. */
@@ -79,7 +80,15 @@ export interface TestStack extends AsyncDisposable {
 const CLOSED = ['delivered', 'dead', 'superseded', 'cancelled'];
 
 export async function startTestStack(options: TestStackOptions = {}): Promise<TestStack> {
-  const { schedulers = 1, dispatchers = 1, failPoints = false, jaeger = null, dataDir, env = {} } = options;
+  const {
+    schedulers = 1,
+    dispatchers = 1,
+    sweepers = 1,
+    failPoints = false,
+    jaeger = null,
+    dataDir,
+    env = {},
+  } = options;
   await using undo = new AsyncDisposableStack();
   const engines = await startEngines({ env: {}, failPoints, progress });
   undo.defer(() => engines.stop());
@@ -95,7 +104,7 @@ export async function startTestStack(options: TestStackOptions = {}): Promise<Te
       ...jaeger?.environment,
       ...env,
     },
-    counts: { scheduler: schedulers, dispatcher: dispatchers },
+    counts: { scheduler: schedulers, dispatcher: dispatchers, sweeper: sweepers },
     dataDir,
     progress: (line) => {
       said.push(line);
@@ -184,7 +193,7 @@ export async function startTestStack(options: TestStackOptions = {}): Promise<Te
     },
     async [Symbol.asyncDispose]() {
       // One that is paused would not hear that it has to stop.
-      for (const service of ['scheduler', 'dispatcher'] as const) {
+      for (const service of ['scheduler', 'dispatcher', 'sweeper'] as const) {
         for (const index of pids(service).keys()) stack.signal(service, index, 'SIGCONT');
       }
       await disposal.disposeAsync();

@@ -100,6 +100,11 @@ export class Topics implements AsyncDisposable {
     }, 0);
   }
 
+  /** Sends a group back to the first message that is left. Its members must have gone, or have been paused for long. */
+  async rewind(groupId: string, topic: string): Promise<void> {
+    await this.#admin.resetOffsets({ groupId, topic, earliest: true });
+  }
+
   /** The group's state and members. A member that was thrown out comes back under another id. */
   async membership(groupId: string): Promise<string> {
     const { groups } = await this.#admin.describeGroups([groupId]);

@@ -41,9 +41,7 @@ const undo = new AsyncDisposableStack();
 const stages: Stage[] = [];
 
 beforeAll(async () => {
-  // Kafka and the registry count as there, so that only MongoDB is started.
-  const env = { ...process.env, KAFKA_BROKERS: 'none:0', SCHEMA_REGISTRY_URL: 'http://none:0' };
-  const engines = await startEngines({ env, progress: () => {} });
+  const engines = await startEngines({ env: process.env, progress: () => {} });
   undo.defer(() => engines.stop());
   for (let count = 0; count < AT_ONCE; count++) {
     const database = undo.use(await ownDatabase(engines.mongodb.uri));

@@ -2,6 +2,7 @@ import { randomUUID } from 'node:crypto';
 import { ROOT_CONTEXT } from '@opentelemetry/api';
 import { type StatusEvent, statusEvent } from '@waybill/shared/contracts/status-event';
 import { parseEgressPolicy } from '@waybill/shared/domain/egress-policy';
+import { ledgerKeyOf } from '@waybill/shared/domain/retention-ledger';
 import type { BatchHandler } from '@waybill/shared/kafka/consumer-loop';
 import type { Producer } from '@waybill/shared/kafka/producer';
 import { CredentialVault } from '@waybill/shared/sealing/credential-vault';
@@ -14,6 +15,8 @@ import { DeadLetterStore } from '@waybill/shared/stores/dead-letters';
 import { DeliveryStore } from '@waybill/shared/stores/deliveries';
 import { LaneStore } from '@waybill/shared/stores/lanes';
 import { LeaseStore } from '@waybill/shared/stores/leases';
+import { RetentionErasureStore } from '@waybill/shared/stores/retention-erasures';
+import { RetentionLedgerStore } from '@waybill/shared/stores/retention-ledger';
 import { RunStore } from '@waybill/shared/stores/runs';
 import { StatusEventStore } from '@waybill/shared/stores/status-events';
 import { SubscriberStore } from '@waybill/shared/stores/subscribers';
@@ -24,6 +27,7 @@ import { Dispatch } from '../../services/dispatcher/src/dispatch.ts';
 import { Lanes } from '../../services/dispatcher/src/lanes/lanes.ts';
 import { onCommands } from '../../services/dispatcher/src/on-commands.ts';
 import { Settler } from '../../services/dispatcher/src/settler.ts';
+import { DeletedEvents } from '../../services/scheduler/src/events/deleted-events.ts';
 import { ingest } from '../../services/scheduler/src/events/ingest.ts';
 import { onStatusEvents } from '../../services/scheduler/src/fan-out/on-status-events.ts';
 import { DispatchTick } from '../../services/scheduler/src/ticks/dispatch-tick.ts';
@@ -70,12 +74,18 @@ export class Scheduler {
     this.subscribers = subscribers;
     this.lanes = lanes;
     const deadLetters = new DeadLetterStore(mortal);
-    this.#ingest = { events, deadLetters, producer, clock, namingKey };
+    const ledgerKey = ledgerKeyOf(namingKey);
+    const deletedEvents = new DeletedEvents(
+      new RetentionLedgerStore(mortal, ledgerKey),
+      new RetentionErasureStore(mortal, ledgerKey),
+    );
+    this.#ingest = { events, deadLetters, deletedEvents, producer, clock, namingKey };
     this.fanOut = onStatusEvents({
       events,
       subscribers,
       deliveries,
       chains: new ChainStore(mortal),
+      deletedEvents,
       producer,
       clock,
       namingKey,

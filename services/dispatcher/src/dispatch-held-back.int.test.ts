@@ -107,20 +107,26 @@ describe('a subscriber that says it is gone', () => {
 describe('a subscriber that asks for a pause', () => {
   it('gets it from all workers at once, and the refused delivery loses no attempt', async () => {
     const slow = Promise.withResolvers<void>();
-    await using receiver = await startReceiver(async ({ number }) => {
+    let refusedKey = '';
+    await using receiver = await startReceiver(async ({ number, headers }) => {
       if (number <= 2) await slow.promise;
-      return number === 3 ? { status: 429, headers: { 'retry-after': '2' } } : { status: 200 };
+      const refuses = headers['idempotency-key'] === refusedKey && headers['waybill-attempt'] === '1';
+      return refuses ? { status: 429, headers: { 'retry-after': '2' } } : { status: 200 };
     });
     const subscriber = await bench.subscribe(receiver, { maxAttempts: 1, concurrency: 10 });
-    const [one, two, refused, ...more] = await bench.owe(subscriber, 12);
-    if (!one || !two || !refused) throw new Error('no rows');
+    const [one, two] = await bench.owe(subscriber, 2);
+    if (!one || !two) throw new Error('no rows');
     // Both workers have a request under way, so both hold a grant.
     await workers[0].command([one]);
     await workers[1].command([two]);
     await receiver.request(2);
+    const [refused] = await bench.owe(subscriber, 1);
+    if (!refused) throw new Error('no row');
+    refusedKey = refused._id;
     await workers[0].command([refused]);
     const { throttledUntil } = await lane(subscriber, 'the pause', (row) => row.throttledUntil !== undefined);
-    const arrived = receiver.requests.length;
+    // Owed from now on: what was owed before may have been fetched beside the refused one.
+    const more = await bench.owe(subscriber, 9);
     await commandBoth(more);
     slow.resolve();
     await bench.all([one, two], 'delivered');
@@ -132,13 +138,61 @@ describe('a subscriber that asks for a pause', () => {
       const rows = await Promise.all([refused, ...more].map((row) => bench.row(row)));
       return rows.every(({ state }) => state === 'delivered') && rows;
     });
-    for (const { at } of receiver.requests.slice(arrived))
+    for (const { at } of receiver.requests.slice(3))
       expect(at).toBeGreaterThan((throttledUntil?.getTime() ?? 0) - 50);
     expect(settled[0]?.attempts).toMatchObject([
       { outcome: 'rejected', reason: 'throttled', statusCode: 429 },
       { outcome: 'accepted' },
     ]);
     expect(settled[0]?.failures).toBe(1);
+  });
+
+  it('is let go when somebody enables it or gives it another address', async () => {
+    await using receiver = await startReceiver({ status: 200 });
+    const subscriber = await bench.subscribe(receiver);
+    const [row] = await bench.owe(subscriber, 1);
+    if (!row) throw new Error('no row');
+    await workers[0].command([row]);
+    await bench.all([row], 'delivered');
+    await lanes.throttle(subscriber._id, 86_400_000);
+    const [later] = await bench.owe(subscriber, 1);
+    if (!later) throw new Error('no row');
+    await commandBoth([later]);
+    expect(receiver.requests).toHaveLength(1);
+    await lanes.letGo(subscriber._id);
+    await until('the rest to be sent', async () => {
+      await commandBoth([later]);
+      return receiver.requests.length === 2;
+    });
+  });
+});
+
+describe('an answer from an address that the subscriber has left', () => {
+  it('does not quarantine it', async () => {
+    const answer = Promise.withResolvers<void>();
+    await using former = await startReceiver(async () => {
+      await answer.promise;
+      return GONE;
+    });
+    await using present = await startReceiver({ status: 200 });
+    const subscriber = await bench.subscribe(former);
+    const [row] = await bench.owe(subscriber, 1);
+    if (!row) throw new Error('no row');
+    await workers[0].command([row]);
+    await former.request(1);
+    const { auth, filter, delivery, enabled } = subscriber;
+    await bench.subscribers.put(
+      subscriber._id,
+      { url: present.url('/'), auth, filter, delivery, enabled },
+      'root',
+    );
+    answer.resolve();
+    await bench.all([row], 'dead');
+    const [next] = await bench.owe(subscriber, 1);
+    if (!next) throw new Error('no row');
+    await workers[0].command([next]);
+    await bench.all([next], 'delivered');
+    expect((await bench.subscribers.get(subscriber._id))?.quarantine).toBeUndefined();
   });
 });
 

@@ -253,9 +253,11 @@ export class Dispatch {
     const follow = async (): Promise<void> => {
       try {
         const { settlement, news } = await trace.attempt(work);
+        // Here at once; the other workers hear of it when it is recorded.
+        if (news && news.throttleMs !== null) lane.holdBack(performance.now() + news.throttleMs);
         await trace.settle(settlement, () => settler.settle({ ...settlement, span: trace.ids }, row));
         countEnd(settlement, row, takenAt);
-        if (news) await lanes.report(lane, news);
+        if (news) await lanes.report(lane, subscriber, news);
         // Tried again at once: it is fetched as soon as its slot is free.
         if (settlement.retryInMs === 0) lane.leaveWaiting();
         await deliveries.trim(row);

@@ -22,13 +22,14 @@ import { SubscriberStore } from '@waybill/shared/stores/subscribers';
 import { createLogger } from '@waybill/shared/telemetry/logger';
 import { tombstones } from '@waybill/shared/telemetry/metrics';
 import { schedulerEnvironment } from './config.ts';
+import { watchAbandonedTransactions } from './end-abandoned-transactions.ts';
 import { keepDeadLetters } from './fan-out/keep-dead-letters.ts';
 import { onStatusEvents } from './fan-out/on-status-events.ts';
 import { createApi } from './http/app.ts';
 import { measureBacklog } from './measure-backlog.ts';
+import { retentionParts } from './retention/parts.ts';
 import { startCron } from './ticks/cron.ts';
 import { DispatchTick } from './ticks/dispatch-tick.ts';
-import { retentionTick } from './ticks/retention-tick.ts';
 
 /** Most test events under way at once to one origin. */
 const TEST_CONNECTIONS = 4;
@@ -67,8 +68,13 @@ runService(async ({ resources, fail }) => {
     worker,
     visibilityMs,
   });
-  const retention = retentionTick({ runs, producer, clock, worker });
+  const retention = retentionParts({
+    ...{ db: database.db, namingKey, producer, clock, worker, logger },
+    wallClock: () => new Date(),
+  });
+  const { deletedEvents } = retention;
 
+  resources.add('watch of transactions', watchAbandonedTransactions(database, logger));
   const fanOut = await startConsumerLoop({
     kafka,
     codec,
@@ -80,6 +86,7 @@ runService(async ({ resources, fail }) => {
       subscribers,
       deliveries,
       chains,
+      deletedEvents,
       producer,
       clock,
       namingKey,
@@ -95,7 +102,10 @@ runService(async ({ resources, fail }) => {
     'dispatch cron',
     startCron('dispatch', config.DISPATCH_TICK_CRON, (slot) => dispatch.fire(slot), logger),
   );
-  resources.add('retention cron', startCron('retention', config.RETENTION_TICK_CRON, retention, logger));
+  resources.add(
+    'retention cron',
+    startCron('retention', config.RETENTION_TICK_CRON, (slot) => retention.tick.run(slot), logger),
+  );
 
   const vault = new CredentialVault(new KeyRing(config.WAYBILL_SECRET_KEYS));
   const plainSender = createSender({
@@ -114,15 +124,20 @@ runService(async ({ resources, fail }) => {
     deliveries,
     deadLetters,
     shipments: new ShipmentStore(database.db),
+    deletedEvents,
+    retention: retention.routes,
     lanes,
     runs,
     auditLog: new AuditLogStore(database.db),
     producer,
     clock,
     namingKey,
+    ticks: {
+      dispatch: (slot) => dispatch.run(slot),
+      retention: async (slot) => (await retention.tick.run(slot)).run,
+    },
     vault,
     sender,
-    ticks: { dispatch: (slot) => dispatch.run(slot), retention },
     apiKeys: config.WAYBILL_API_KEYS,
     requestsPerSecond: config.WAYBILL_API_RATE_PER_SECOND,
     egress: config.WAYBILL_EGRESS_ALLOW,

@@ -1,16 +1,42 @@
 import { parseEnvironment } from '@waybill/shared/config/environment';
+import { ledgerKeyOf } from '@waybill/shared/domain/retention-ledger';
 import { startConsumerLoop } from '@waybill/shared/kafka/consumer-loop';
 import { connect } from '@waybill/shared/runtime/connections';
 import { healthApp, listen } from '@waybill/shared/runtime/health';
 import { runService } from '@waybill/shared/runtime/service';
+import { DeliveryStore } from '@waybill/shared/stores/deliveries';
+import { loadNamingKey } from '@waybill/shared/stores/installation';
+import { RetentionErasureStore } from '@waybill/shared/stores/retention-erasures';
+import { RetentionRunStore } from '@waybill/shared/stores/retention-runs';
+import { RetentionShardStore } from '@waybill/shared/stores/retention-shards';
+import { RetentionSweepStore } from '@waybill/shared/stores/retention-sweep';
+import { RetentionSweepingStore } from '@waybill/shared/stores/retention-sweeping';
+import { StatusEventStore } from '@waybill/shared/stores/status-events';
+import { SubscriberStore } from '@waybill/shared/stores/subscribers';
 import { createLogger } from '@waybill/shared/telemetry/logger';
 import { sweeperEnvironment } from './config.ts';
 import { onRetentionTick } from './on-retention-tick.ts';
+import { Sweep } from './sweep.ts';
 
 runService(async ({ resources, fail }) => {
   const config = parseEnvironment(sweeperEnvironment, process.env);
   const logger = createLogger('sweeper', config.LOG_LEVEL);
-  const { kafka, codec, producer, checks } = await connect('sweeper', config, [], logger, resources);
+  const connections = await connect('sweeper', config, [], logger, resources);
+  const { kafka, codec, producer, checks, clock } = connections;
+  const { db } = connections.database;
+  const ledgerKey = ledgerKeyOf(await loadNamingKey(db));
+  const sweep = new Sweep({
+    retentionRuns: new RetentionRunStore(db),
+    shards: new RetentionShardStore(db),
+    pages: new RetentionSweepStore(db, ledgerKey),
+    sweeping: new RetentionSweepingStore(db),
+    subscribers: new SubscriberStore(db),
+    erasures: new RetentionErasureStore(db, ledgerKey),
+    deliveries: new DeliveryStore(db),
+    events: new StatusEventStore(db),
+    clock,
+    logger,
+  });
 
   const loop = await startConsumerLoop({
     kafka,
@@ -18,7 +44,7 @@ runService(async ({ resources, fail }) => {
     producer,
     topic: 'retentionTicks',
     groupId: 'waybill-sweeper',
-    handle: onRetentionTick(logger),
+    handle: onRetentionTick(sweep, config.SWEEP_BUDGET_MS),
     logger,
     onCrash: fail,
   });

@@ -18,11 +18,11 @@ export interface IngestResult {
   problem?: Problem;
 }
 
-const pageLimit = z.coerce.number().int().min(1).max(500).default(50);
+export const pageLimit = z.coerce.number().int().min(1).max(500).default(50);
 const instant = z.iso.datetime({ offset: true }).transform((value) => new Date(value));
 
 /** Of a list by time. It is checked here, so that its fault is told with all others. */
-const cursor = z
+export const timeCursor = z
   .string()
   .superRefine((text, context) => {
     try {
@@ -49,7 +49,7 @@ export type DeliveryFilter = z.output<z.ZodObject<typeof deliveryFilter>>;
 
 export const deliveriesQuery = z.strictObject({
   ...deliveryFilter,
-  cursor,
+  cursor: timeCursor,
   limit: pageLimit,
 });
 export type DeliveriesQuery = z.output<typeof deliveriesQuery>;
@@ -81,7 +81,7 @@ export const replayQuery = z
 
 export const deadLettersQuery = z.strictObject({
   kind: z.enum(['delivery', 'message']).optional(),
-  cursor,
+  cursor: timeCursor,
   limit: pageLimit,
 });
 
@@ -97,7 +97,7 @@ export const rotateSecretInput = z.strictObject({
 
 export const runsQuery = z.strictObject({
   job: z.enum(JOBS).optional(),
-  cursor,
+  cursor: timeCursor,
   limit: pageLimit,
 });
 
@@ -111,7 +111,7 @@ export const auditQuery = z.strictObject({
   action: z.string().min(1).optional().describe('operationId of a call'),
   from: instant.optional().describe('At or after'),
   to: instant.optional().describe('Before'),
-  cursor,
+  cursor: timeCursor,
   limit: pageLimit,
 });
 export type AuditQuery = z.output<typeof auditQuery>;

@@ -26,6 +26,7 @@ describe('a subscriber', () => {
         onDead: 'pass',
         sequence: false,
         conflictMeans: 'retry',
+        propagate: [],
       },
       auth: { type: 'none' },
       enabled: true,

@@ -14,6 +14,8 @@ export const PROBLEMS = {
   conflict: { status: 409, title: 'Another content is stored under the same shipment and version' },
   not_replayable: { status: 409, title: 'Only a delivered, dead or cancelled delivery can be replayed' },
   not_reprocessable: { status: 409, title: 'Only what came from a topic can be sent again' },
+  not_observed: { status: 409, title: 'A policy may enforce only what one of its runs has observed' },
+  held: { status: 409, title: 'A legal hold keeps the records of this shipment' },
   not_rotatable: { status: 409, title: 'Only a signing secret can be rotated' },
   changed_meanwhile: { status: 409, title: 'Somebody else changed it at the same time; try again' },
   already_done: { status: 409, title: 'That was done already' },

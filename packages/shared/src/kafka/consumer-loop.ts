@@ -56,13 +56,33 @@ export type BatchHandler<Name extends TopicName> = (
   batch: ReceivedBatch<Name>,
 ) => Promise<readonly Refusal[]>;
 
+/**
+ * To be asked between the steps of long work; tells the group that this member lives. When it says no, the partition
+ * goes to somebody else or the process ends: throw `HandOverError`, and the batch comes again there.
+ */
+export type MayGoOn = () => Promise<boolean>;
+
+/** Thrown by a handler that stopped because it was told to: nothing is committed, and nothing is wrong. */
+export class HandOverError extends Error {
+  constructor() {
+    super('the batch is left to whoever has the partition next');
+    this.name = 'HandOverError';
+  }
+}
+
+/** As `BatchHandler`, for work that takes longer than a group waits for a member. */
+export type LongBatchHandler<Name extends TopicName> = (
+  batch: ReceivedBatch<Name>,
+  mayGoOn: MayGoOn,
+) => Promise<readonly Refusal[]>;
+
 export interface ConsumerLoopOptions<Name extends TopicName> {
   readonly kafka: Kafka;
   readonly codec: Codec;
   readonly producer: Producer;
   readonly topic: Name;
   readonly groupId: string;
-  readonly handle: BatchHandler<Name>;
+  readonly handle: LongBatchHandler<Name>;
   readonly logger: Logger;
   readonly onTombstone?: () => void;
   /** Keeps what is put aside where people can look at it, too. May meet the same letter twice. */
@@ -102,7 +122,8 @@ export async function startConsumerLoop<Name extends TopicName>(
     if (!payload.restart && !stopping.signal.aborted) onCrash(payload.error);
   });
 
-  async function takeBatch({ batch }: EachBatchPayload, spans: MessageSpan[]): Promise<void> {
+  async function takeBatch(payload: EachBatchPayload, spans: MessageSpan[]): Promise<void> {
+    const { batch } = payload;
     const readable: Received<Name>[] = [];
     const refused: Refusal[] = [];
     for (const { value, offset, headers } of batch.messages) {
@@ -122,7 +143,11 @@ export async function startConsumerLoop<Name extends TopicName>(
     const { partition } = batch;
     if (readable.length > 0) {
       const firstOffset = readable[0]?.offset ?? '';
-      refused.push(...(await handle({ topic: name, partition, firstOffset, messages: readable })));
+      refused.push(
+        ...(await handle({ topic: name, partition, firstOffset, messages: readable }, () =>
+          staysOurs(payload),
+        )),
+      );
     }
     if (refused.length === 0) return;
     const byOffset = new Map(batch.messages.map((message) => [message.offset, message]));
@@ -137,6 +162,15 @@ export async function startConsumerLoop<Name extends TopicName>(
       messagesPutAside.inc({ messaging_destination_name: name, reason: refusal.reason });
       logger.warn({ topic: name, partition, ...refusal, deadLetterTopic }, 'message put aside');
     }
+  }
+
+  async function staysOurs({ heartbeat, isRunning, isStale }: EachBatchPayload): Promise<boolean> {
+    if (stopping.signal.aborted || !isRunning() || isStale()) return false;
+    // Fails when the group is being shared out anew, which waits for this member.
+    return heartbeat().then(
+      () => true,
+      () => false,
+    );
   }
 
   /** One try at a batch, with its spans and its figures. Writes for the whole batch belong to the batch's own span. */
@@ -175,6 +209,10 @@ export async function startConsumerLoop<Name extends TopicName>(
           blocked.delete(batch.partition);
           break;
         } catch (error) {
+          if (error instanceof HandOverError) {
+            await heartbeat();
+            return;
+          }
           const message = error instanceof Error ? error.message : String(error);
           blocked.set(batch.partition, message);
           logger.error(

@@ -198,6 +198,26 @@ export class DeliveryStore {
     return modifiedCount;
   }
 
+  /** Withdraws what is owed of a shipment. A request under way settles first. Index: `identity`. */
+  async cancelOfShipment(shipmentId: string, cause: string, reason: string): Promise<number> {
+    const { modifiedCount } = await this.#deliveries.updateMany(
+      { shipmentId, state: { $in: TRANSITIONS.cancel.from } },
+      transition('cancel', { cause, reason }),
+      { hint: hintOf('deliveries', 'identity') },
+    );
+    return modifiedCount;
+  }
+
+  /** What is left of a shipment: its rows, and those of them that are owed. Index: `identity`. */
+  async remaining(shipmentId: string): Promise<{ rows: number; owed: number }> {
+    const by = { hint: hintOf('deliveries', 'identity') };
+    const [rows, owed] = await Promise.all([
+      this.#deliveries.countDocuments({ shipmentId }, by),
+      this.#deliveries.countDocuments({ shipmentId, dueAt: { $gt: new Date(0) } }, by),
+    ]);
+    return { rows, owed };
+  }
+
   /** Makes the held rows of a subscriber due at once: its terms are others now. */
   async wakeAllOf(subscriberId: string): Promise<void> {
     await this.#deliveries.updateMany(
@@ -302,11 +322,6 @@ export class DeliveryStore {
       .limit(limit + 1)
       .toArray();
     return pageOf(rows, limit, (row) => writeCursor(row.createdAt, row._id));
-  }
-
-  /** Index: the unique one on (shipment, subscriber, version). */
-  ofShipment(shipmentId: string, limit: number): Promise<DeliveryRow[]> {
-    return this.#deliveries.find({ shipmentId }).limit(limit).toArray();
   }
 }
 

@@ -8,6 +8,9 @@ export interface Index {
 /** Rows that are owed have a `dueAt`; closed ones have none, so these indexes stay as small as the backlog. */
 const OPEN = { dueAt: { $gt: new Date(0) } };
 
+/** Only what has come to an end can age. */
+const ended = (field: string) => ({ partialFilterExpression: { [field]: { $gt: new Date(0) } } });
+
 /**
  * Every index, named as the stores' comments name them. Keys and options may be changed freely: an installation that has
  * others gets these beside them before it loses those.
@@ -16,6 +19,7 @@ export const INDEXES: Readonly<Record<string, readonly Index[]>> = {
   status_events: [
     { key: { shipmentId: 1, eventVersion: 1 }, options: { name: 'shipment', unique: true } },
     { key: { dueAt: 1 }, options: { name: 'due', sparse: true } },
+    { key: { fannedOutAt: 1, _id: 1 }, options: { name: 'fanned_out', ...ended('fannedOutAt') } },
   ],
   not_sent: [{ key: { eventId: 1, list: 1, last: 1 }, options: { name: 'event' } }],
   deliveries: [
@@ -45,6 +49,7 @@ export const INDEXES: Readonly<Record<string, readonly Index[]>> = {
     { key: { createdAt: -1, _id: -1 }, options: { name: 'newest' } },
     { key: { subscriberId: 1, createdAt: -1, _id: -1 }, options: { name: 'newest_of_subscriber' } },
     { key: { closedAt: -1, _id: -1 }, options: { name: 'dead', partialFilterExpression: { state: 'dead' } } },
+    { key: { closedAt: 1, _id: 1 }, options: { name: 'closed', ...ended('closedAt') } },
   ],
   delivery_archive: [{ key: { deliveryId: 1, 'attempts.0.number': 1 }, options: { name: 'delivery' } }],
   lanes: [
@@ -58,7 +63,24 @@ export const INDEXES: Readonly<Record<string, readonly Index[]>> = {
     { key: { 'actor.key': 1, at: -1, _id: -1 }, options: { name: 'newest_of_actor' } },
     { key: { action: 1, at: -1, _id: -1 }, options: { name: 'newest_of_action' } },
   ],
-  runs: [{ key: { startedAt: -1, _id: -1 }, options: { name: 'newest' } }],
+  runs: [
+    { key: { startedAt: -1, _id: -1 }, options: { name: 'newest' } },
+    { key: { finishedAt: 1, _id: 1 }, options: { name: 'finished', ...ended('finishedAt') } },
+    {
+      key: { policyId: 1, startedAt: -1, _id: -1 },
+      options: { name: 'of_policy', partialFilterExpression: { policyId: { $gt: '' } } },
+    },
+  ],
+  retention_policies: [{ key: { policyId: 1, version: -1 }, options: { name: 'version', unique: true } }],
+  retention_shards: [{ key: { runId: 1, shard: 1 }, options: { name: 'run', unique: true } }],
+  retention_ledger: [
+    { key: { operationKey: 1 }, options: { name: 'operation', unique: true } },
+    { key: { shipmentHash: 1 }, options: { name: 'shipment' } },
+  ],
+  retention_erasures: [
+    { key: { shipmentHash: 1 }, options: { name: 'shipment' } },
+    { key: { open: 1 }, options: { name: 'open', sparse: true } },
+  ],
 };
 
 /** By its keys, since an index may stand under another name than it has here. */

@@ -147,6 +147,11 @@ export class LaneStore {
     );
   }
 
+  /** Forgets what keeps requests back: somebody says that it does not hold any more. */
+  async letGo(subscriberId: string): Promise<void> {
+    await this.#lanes.updateOne({ _id: subscriberId }, { $unset: { breaker: '', throttledUntil: '' } });
+  }
+
   get(subscriberId: string): Promise<LaneRow | null> {
     return this.#lanes.findOne({ _id: subscriberId });
   }

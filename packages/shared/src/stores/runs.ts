@@ -14,8 +14,10 @@ export interface RunRow {
   worker: string;
   startedAt: Date;
   finishedAt?: Date;
-  /** Deliveries the run enqueued. */
+  /** Deliveries the run enqueued; of a retention tick, how many runs it made or found. */
   selected?: number;
+  /** Of a retention tick: its runs, one per policy and open erasure (`GET /v1/retention/runs/{runId}`). */
+  runIds?: string[];
   /** Stored events it published again because fan-out had not happened. */
   republished?: number;
   /** Most deliveries it would have taken: what the measured time per row lets into the budget. */
@@ -60,6 +62,11 @@ export class RunStore {
   async begin(run: RunRow): Promise<boolean> {
     const existing = await insertMissing(this.#runs, [run]);
     return existing.size === 0;
+  }
+
+  /** Notes the runs that a retention tick made; those of an earlier firing of its slot stay. */
+  async noteRuns(id: string, runIds: readonly string[]): Promise<void> {
+    await this.#runs.updateOne({ _id: id }, { $addToSet: { runIds: { $each: [...runIds] } } });
   }
 
   async finish(id: string, result: RunResult): Promise<void> {

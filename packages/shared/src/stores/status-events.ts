@@ -100,6 +100,12 @@ export class StatusEventStore {
     return new Map(rows.map((row) => [row._id, row]));
   }
 
+  /** Takes back events that retention had deleted and that came again, before anything was made of them. */
+  async withdraw(ids: readonly string[]): Promise<void> {
+    if (ids.length === 0) return;
+    await this.#events.deleteMany({ _id: { $in: [...ids] }, dueAt: { $exists: true } });
+  }
+
   /**
    * Who got none is written whole before the event counts as fanned out: into its row, and where they are too many for
    * that beside it. May be repeated; the last one counts.
@@ -182,9 +188,9 @@ export class StatusEventStore {
     return new Map(rows.map((row) => [row._id, row]));
   }
 
-  /** All versions of a shipment, oldest first. Index: `shipment`. */
-  ofShipment(shipmentId: string, limit: number): Promise<StatusEventRow[]> {
-    return this.#events.find({ shipmentId }).sort({ eventVersion: 1 }).limit(limit).toArray();
+  /** Whether anything is left of a shipment. Index: `shipment`. */
+  async anyOfShipment(shipmentId: string): Promise<boolean> {
+    return (await this.#events.findOne({ shipmentId }, { projection: { _id: 1 } })) !== null;
   }
 }
 

@@ -116,11 +116,18 @@ export class SubscriberStore {
     yield* this.#subscribers.find({ 'auth.sealed': { $exists: true } }, { projection: { auth: 1 } });
   }
 
-  /** Keeps the backlog back. The version stays: nothing that an attempt used has changed. */
-  async quarantine(id: string, reason: string): Promise<void> {
-    await this.#subscribers.updateOne({ _id: id, quarantine: { $exists: false } }, [
-      { $set: { quarantine: { since: '$$NOW', reason: { $literal: reason } } } },
-    ]);
+  /**
+   * Keeps the backlog back. The version stays: nothing that an attempt used has changed.
+   *
+   * @param version what the attempt used that showed the reason; somebody may have changed the subscriber since.
+   * @returns whether it was this that put it in quarantine.
+   */
+  async quarantine(id: string, version: number, reason: string): Promise<boolean> {
+    const { modifiedCount } = await this.#subscribers.updateOne(
+      { _id: id, version, quarantine: { $exists: false } },
+      [{ $set: { quarantine: { since: '$$NOW', reason: { $literal: reason } } } }],
+    );
+    return modifiedCount === 1;
   }
 
   /** Switches deliveries on or off; switching on ends a quarantine. @returns null if there is no such subscriber. */

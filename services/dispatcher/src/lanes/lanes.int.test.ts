@@ -94,7 +94,7 @@ describe('a worker whose subscriber asks for a pause', () => {
     const lane = mine.of(subscriber._id);
     const granted = mine.grant([demand(subscriber, 4)]);
     await store.given.promise;
-    const reported = mine.report(lane, pause);
+    const reported = mine.report(lane, subscriber, pause);
     store.answer.resolve();
     await Promise.all([granted, reported]);
     expect(lane.reserve(1, performance.now())).toBe(0);
@@ -107,7 +107,7 @@ describe('a worker whose subscriber asks for a pause', () => {
     const [one, two, subscriber] = [lanes(), lanes(), await subscribe({ concurrency: 4 })];
     await one.grant([demand(subscriber, 1)]);
     await two.grant([demand(subscriber, 1)]);
-    await one.report(one.of(subscriber._id), pause);
+    await one.report(one.of(subscriber._id), subscriber, pause);
     await two.hear([subscriber._id]);
     const lane = two.of(subscriber._id);
     expect(lane.reserve(1, performance.now())).toBe(0);
@@ -129,7 +129,7 @@ describe('a worker whose subscriber fails now and then, with nothing to do betwe
       const lane = mine.of(subscriber._id);
       expect(lane.reserve(1, performance.now())).toBe(1);
       lane.release(1, false);
-      await mine.report(lane, failure);
+      await mine.report(lane, subscriber, failure);
       return until('the slots to be given back', async () => {
         const row = await store.get(subscriber._id);
         return row?.holders.length === 0 && row;

@@ -109,12 +109,16 @@ export class Lanes {
     if (lacking.length > 0) await this.#ask(lacking);
   }
 
-  /** Passes on what an attempt showed: throttle, quarantine, breaker. */
-  async report(lane: Lane, { failed, throttleMs, quarantine }: LaneNews): Promise<void> {
+  /**
+   * Passes on what an attempt showed: throttle, quarantine, breaker.
+   *
+   * @param used the subscriber as the attempt used it. What a former address says tells nothing about the present one.
+   */
+  async report(lane: Lane, used: SubscriberRow, { failed, throttleMs, quarantine }: LaneNews): Promise<void> {
     const { store, subscribers, logger } = this.#deps;
     const { subscriberId } = lane;
-    if (quarantine !== null) {
-      await subscribers.quarantine(subscriberId, quarantine);
+    if ((this.#subscribers.get(subscriberId) ?? used).url !== used.url) return;
+    if (quarantine !== null && (await subscribers.quarantine(subscriberId, used.version, quarantine))) {
       logger.error(
         { subscriberId, reason: quarantine },
         'subscriber is quarantined: its backlog waits to be enabled',

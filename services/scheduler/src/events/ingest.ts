@@ -13,11 +13,13 @@ import { fail, tracer, within } from '@waybill/shared/telemetry/spans';
 import { ATTRIBUTE, SPAN } from '@waybill/shared/telemetry/trace-names';
 import type { z } from 'zod';
 import { faultsOf, pathBelow } from '../http/faults.ts';
+import type { DeletedEvents } from './deleted-events.ts';
 import { eventRow } from './event-row.ts';
 
 export interface IngestDeps {
   readonly events: StatusEventStore;
   readonly deadLetters: DeadLetterStore;
+  readonly deletedEvents: DeletedEvents;
   readonly producer: Producer;
   readonly clock: DatabaseClock;
   readonly namingKey: Buffer;
@@ -52,7 +54,8 @@ type Valid = {
  * Takes events: stores what is new, then publishes it. An entry is `accepted` or a `duplicate` only when Kafka has
  * it on all in-sync replicas, or it was fanned out before. The row is written first, so that the unique index
  * decides between two contents posted at the same instant; a row that was never published is published by the
- * next post of the same event or by the dispatch tick, whichever comes first.
+ * next post of the same event or by the dispatch tick, whichever comes first. One that retention has deleted is a
+ * `duplicate` and is not published.
  *
  * @param request the story of the request; that of each event goes on from it.
  * @throws KafkaUnavailableError if Kafka did not confirm. Posting again is safe.
@@ -81,13 +84,14 @@ export async function ingest(
 
 async function storeAndPublish(
   valid: readonly Valid[],
-  { events, deadLetters, producer }: IngestDeps,
+  { events, deadLetters, deletedEvents, producer }: IngestDeps,
   now: Date,
 ): Promise<Map<Valid, Stored | undefined>> {
-  const stored = await events.insert(
-    valid.map(({ row }) => row),
-    'new',
-  );
+  const rows = valid.map(({ row }) => row);
+  // At once, so that it takes no longer; fan-out looks again, and what it finds decides.
+  const [found, deleted] = await Promise.all([events.insert(rows, 'new'), deletedEvents.among(rows, now)]);
+  await events.withdraw([...deleted]);
+  const stored = found.map((result, index) => (deleted.has(rows[index]?._id ?? '') ? 'same_done' : result));
   const unpublished = valid.filter(
     (_, index) => stored[index] === 'inserted' || stored[index] === 'same_open',
   );

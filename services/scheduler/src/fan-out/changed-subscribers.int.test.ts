@@ -1,6 +1,6 @@
 import { ROOT_CONTEXT } from '@opentelemetry/api';
 import type { StatusEventRow } from '@waybill/shared/stores/status-events';
-import { storable } from '@waybill/shared/testing/rows';
+import { deliveriesOf, storable } from '@waybill/shared/testing/rows';
 import { afterAll, beforeAll, describe, expect, inject, it } from 'vitest';
 import { type Bench, openBench, statusEvent } from '../testing/bench.ts';
 import { onStatusEvents } from './on-status-events.ts';
@@ -19,8 +19,9 @@ const subscribe = (id: string, fields: object = {}) =>
 function fanOut(event: ReturnType<typeof statusEvent>) {
   const { events, subscribers, deliveries, chains, namingKey } = bench;
   const { producer, clock } = bench.connections;
+  const { deletedEvents } = bench.retention();
   const parts = {
-    ...{ events, subscribers, deliveries, chains, producer, clock, namingKey },
+    ...{ events, subscribers, deliveries, chains, deletedEvents, producer, clock, namingKey },
     visibilityMs: 30_000,
   };
   const messages = [{ value: event, offset: '7', context: ROOT_CONTEXT }];
@@ -50,7 +51,7 @@ describe('an event whose fan-out died after its rows were made', () => {
     await make('changed');
     await fanOut(event);
 
-    expect(await bench.deliveries.ofShipment(event.shipmentId, 10)).toHaveLength(2);
+    expect(await deliveriesOf(bench.database.db, event.shipmentId)).toHaveLength(2);
     expect(await events.findOne({ shipmentId: event.shipmentId })).toMatchObject({
       deliveries: 2,
       notSent: [],
@@ -68,7 +69,7 @@ describe('how much of an event a subscriber gets', () => {
     await fanOut(before);
     const payloads = await Promise.all(
       [before, after].map(async ({ shipmentId }) => {
-        const rows = await bench.deliveries.ofShipment(shipmentId, 10);
+        const rows = await deliveriesOf(bench.database.db, shipmentId);
         return rows.find(({ subscriberId }) => subscriberId === 'patient')?.payload;
       }),
     );

@@ -6,11 +6,12 @@ import type { ChainStore } from '@waybill/shared/stores/chains';
 import type { DatabaseClock } from '@waybill/shared/stores/database-clock';
 import type { DeliveryStore } from '@waybill/shared/stores/deliveries';
 import type { StatusEventStore } from '@waybill/shared/stores/status-events';
-import type { SubscriberStore } from '@waybill/shared/stores/subscribers';
-import { eventsIngested, fannedOutDeliveries } from '@waybill/shared/telemetry/metrics';
+import type { SubscriberRow, SubscriberStore } from '@waybill/shared/stores/subscribers';
+import { eventsAfterRetention, eventsIngested, fannedOutDeliveries } from '@waybill/shared/telemetry/metrics';
 import { headersOf, named } from '@waybill/shared/telemetry/propagation';
 import { fail, tracer, within } from '@waybill/shared/telemetry/spans';
 import { ATTRIBUTE, SPAN } from '@waybill/shared/telemetry/trace-names';
+import type { DeletedEvents } from '../events/deleted-events.ts';
 import { eventRow } from '../events/event-row.ts';
 import { commandFor } from '../ticks/command.ts';
 import { type OpenEvent, planFanOut } from './plan.ts';
@@ -23,6 +24,7 @@ interface FanOutDeps {
   readonly subscribers: SubscriberStore;
   readonly deliveries: DeliveryStore;
   readonly chains: ChainStore;
+  readonly deletedEvents: DeletedEvents;
   readonly producer: Producer;
   readonly clock: DatabaseClock;
   readonly namingKey: Buffer;
@@ -90,9 +92,21 @@ function begin(item: Pick<OpenEvent, 'event' | 'row' | 'context'>, runId: string
   return { ...item, span, context: named(within(span, item.context)) };
 }
 
-async function fanOut(open: readonly OpenEvent[], runId: string, now: Date, deps: FanOutDeps): Promise<void> {
-  const { events, deliveries, producer, clock, visibilityMs } = deps;
-  const plans = await makeRows(deps, open, runId, now);
+async function fanOut(
+  found: readonly OpenEvent[],
+  runId: string,
+  now: Date,
+  deps: FanOutDeps,
+): Promise<void> {
+  const { events, subscribers, deliveries, deletedEvents, producer, clock, visibilityMs } = deps;
+  // After the events were stored: one that retention deletes at this moment is in the ledger by now.
+  const foundRows = found.map(({ row }) => row);
+  const [everybody, deleted] = await Promise.all([subscribers.all(), deletedEvents.among(foundRows, now)]);
+  await events.withdraw([...deleted]);
+  eventsAfterRetention.inc(deleted.size);
+  const open = found.filter(({ row }) => !deleted.has(row._id));
+  if (open.length === 0) return;
+  const plans = await makeRows(deps, everybody, open, runId, now);
   const rows = plans.flatMap((plan) => plan.deliveries);
   const stories = plans.flatMap((plan, index): Context[] => {
     const { span, context = ROOT_CONTEXT } = open[index] ?? {};
@@ -121,12 +135,12 @@ async function fanOut(open: readonly OpenEvent[], runId: string, now: Date, deps
  * owner that went on after it had lost the partition, plans again from where the chain ends now.
  */
 async function makeRows(
-  { subscribers, chains, namingKey }: FanOutDeps,
+  { chains, namingKey }: FanOutDeps,
+  everybody: readonly SubscriberRow[],
   open: readonly OpenEvent[],
   runId: string,
   now: Date,
 ): Promise<ReturnType<typeof planFanOut>> {
-  const everybody = await subscribers.all();
   const numbered = new Set(everybody.filter(({ delivery }) => delivery.sequence).map((row) => row._id));
   const shipmentIds = [...new Set(open.map(({ event }) => event.shipmentId))];
   for (let overtaken = 0; overtaken < MAX_OVERTAKEN; overtaken++) {

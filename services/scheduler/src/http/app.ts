@@ -19,6 +19,7 @@ import { mount } from './mount.ts';
 import { openApiDocument } from './openapi.ts';
 import { engineProblem } from './problems.ts';
 import { parseQuery } from './query.ts';
+import type { RetentionDeps } from './retention.ts';
 import { ROUTES } from './routes.ts';
 import type { Tick } from './ticks.ts';
 
@@ -29,6 +30,7 @@ interface ApiDeps extends IngestDeps {
   readonly lanes: LaneStore;
   readonly runs: RunStore;
   readonly auditLog: AuditLogStore;
+  readonly retention: RetentionDeps;
   readonly ticks: Readonly<Record<Job, Tick>>;
   readonly apiKeys: readonly ApiKey[];
   readonly vault: CredentialVault;

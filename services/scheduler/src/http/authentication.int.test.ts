@@ -21,6 +21,8 @@ const CALLS = {
   'DELETE /v1/subscribers/{id}': ['admin'],
   'POST /v1/subscribers/{id}/enable': ['operator', 'admin'],
   'POST /v1/subscribers/{id}/disable': ['operator', 'admin'],
+  'POST /v1/subscribers/{id}/rotate-secret': ['admin'],
+  'POST /v1/subscribers/{id}/test': ['operator', 'admin'],
   'GET /v1/deliveries': ['operator', 'admin'],
   'POST /v1/deliveries/replay': ['operator', 'admin'],
   'POST /v1/deliveries/{id}/replay': ['operator', 'admin'],

@@ -1,12 +1,4 @@
-import {
-  attempt,
-  closedRow,
-  deliveryIn,
-  deliveryRow,
-  eventRow,
-  putDeliveries,
-} from '@waybill/shared/testing/rows';
-import { until } from '@waybill/shared/testing/until';
+import { attempt, closedRow, deliveryIn, deliveryRow, putDeliveries } from '@waybill/shared/testing/rows';
 import { afterAll, beforeAll, describe, expect, inject, it } from 'vitest';
 import { type Bench, KEYS, openBench } from '../testing/bench.ts';
 
@@ -128,37 +120,6 @@ describe('deliveries', () => {
   });
 });
 
-describe('a shipment', () => {
-  it('is shown with its versions, and what became of each for whom', async () => {
-    const shipmentId = 'SHP shown/1';
-    await bench.events.insert([eventRow(shipmentId, { eventVersion: 2 }), eventRow(shipmentId)], 'new');
-    const notSent = [{ subscriberId: 'clinic-b', reason: 'filtered' as const }];
-    await bench.events.markFannedOut(new Date(), [{ id: `${shipmentId}:1`, deliveries: 1, notSent }]);
-    await putDeliveries(bench.database.db, [
-      { ...closedRow('shown', 'delivered'), shipmentId, attempts: [attempt(1, { outcome: 'accepted' })] },
-    ]);
-    const { status, body } = await call('GET', `/v1/shipments/${encodeURIComponent(shipmentId)}`);
-    expect([status, body]).toMatchObject([
-      200,
-      {
-        shipmentId,
-        versions: [
-          {
-            eventVersion: 1,
-            deliveries: [{ id: 'shown', state: 'delivered', outcome: 'accepted' }],
-            notSent,
-          },
-          { eventVersion: 2, fannedOutAt: null, deliveries: [], notSent: [] },
-        ],
-      },
-    ]);
-  });
-
-  it('that nobody has heard of is not found', async () => {
-    expect((await call('GET', '/v1/shipments/unheard')).status).toBe(404);
-  });
-});
-
 describe('a tick from outside', () => {
   it.each(['dispatch', 'retention'])('of %s is one run per slot, however often it comes', async (job) => {
     const path = `/v1/ticks/${job}?slot=2026-03-31T02:30:05.700%2B02:00`;
@@ -176,19 +137,6 @@ describe('a tick from outside', () => {
     expect([shown.status, shown.body]).toEqual([200, again.body]);
     const listed = await call('GET', `/v1/runs?job=${job}`);
     expect(listed.body.items.map(({ runId }) => runId)).toContain(again.body.runId);
-  });
-
-  it('of retention sends its work once', async () => {
-    const ticks = await bench.topics.tail('retention.ticks');
-    const fire = (slot: string) => call('POST', `/v1/ticks/retention?slot=${slot}`);
-    const sent = (slot: string) =>
-      ticks.filter(({ value }) => value?.toString().includes(`"retention/${slot}"`)).length;
-    const [slot, next] = ['2023-02-01T00:00:00Z', '2023-02-01T00:00:01Z'];
-    for (let n = 0; n < 3; n++) await fire(slot);
-    // Of the same key, so it comes after whatever was sent before.
-    await fire(next);
-    await until('the next tick', () => sent(next) === 1);
-    expect(sent(slot)).toBe(1);
   });
 
   it('is not fired for a job or a slot that there is not', async () => {

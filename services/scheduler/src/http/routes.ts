@@ -1,6 +1,8 @@
 import { auditRoutes } from './audit.ts';
 import { deadLetterRoutes } from './dead-letters.ts';
 import { deliveryRoutes } from './deliveries.ts';
+import { retentionRoutes } from './retention.ts';
+import { proofRoutes } from './retention-proof.ts';
 import { runRoutes } from './runs.ts';
 import { shipmentRoutes } from './shipments.ts';
 import { statusEventRoutes } from './status-events.ts';
@@ -16,5 +18,7 @@ export const ROUTES = [
   ...deadLetterRoutes,
   ...runRoutes,
   ...tickRoutes,
+  ...retentionRoutes,
+  ...proofRoutes,
   ...auditRoutes,
 ];

@@ -164,7 +164,7 @@ describe('switching a subscriber', () => {
 
   it('on ends its quarantine and closes its breaker', async () => {
     await put('gone');
-    await bench.subscribers.quarantine('gone', 'gone');
+    await bench.subscribers.quarantine('gone', 1, 'gone');
     await bench.lanes.acquire(
       [{ subscriberId: 'gone', want: 1, inUse: 0, sends: 1, concurrency: 1, ratePerSecond: undefined }],
       'instance',

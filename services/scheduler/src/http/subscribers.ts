@@ -80,8 +80,11 @@ export const subscriberRoutes = [
     async handle({ params: { id }, body, caller }, deps) {
       const faults = callFaults(body, deps.egress, deps.clock.now());
       if (faults.length > 0) throw new ProblemError('invalid', `subscriber ${id} was not changed`, faults);
+      const before = await deps.subscribers.get(id);
       const { row, madeSecret } = await saveSubscriber(id, body, caller.name, deps);
       if (row.version > 1) await deps.deliveries.wakeAllOf(id);
+      // What was learnt of one address tells nothing about another.
+      if (before && before.url !== row.url) await deps.lanes.letGo(id);
       return {
         status: row.version === 1 ? 201 : 200,
         body: { ...subscriberView(row), ...(madeSecret === null ? {} : { secret: madeSecret }) },
@@ -114,7 +117,7 @@ export const subscriberRoutes = [
       path: `/v1/subscribers/{id}/${enabled ? 'enable' : 'disable'}`,
       operationId: enabled ? 'enableSubscriber' : 'disableSubscriber',
       summary: enabled
-        ? 'Switches deliveries on; ends a quarantine and closes the breaker'
+        ? 'Switches deliveries on; ends a quarantine and a throttle and closes the breaker'
         : 'Holds what is owed and makes nothing new',
       roles: ['operator'],
       params,
@@ -122,7 +125,7 @@ export const subscriberRoutes = [
       async handle({ params: { id }, caller }, { subscribers, lanes }) {
         const row = await subscribers.setEnabled(id, enabled, caller.name);
         if (!row) throw unknown(id);
-        if (enabled) await lanes.close(id);
+        if (enabled) await lanes.letGo(id);
         return { status: 200, body: subscriberView(row, await lanes.get(id)), versions: changed(row) };
       },
     }),

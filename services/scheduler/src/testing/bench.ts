@@ -30,8 +30,8 @@ import { z } from 'zod';
 import { createApi } from '../http/app.ts';
 import { problemsOf } from '../http/openapi.ts';
 import { ROUTES } from '../http/routes.ts';
+import { type RetentionParts, retentionParts } from '../retention/parts.ts';
 import { DispatchTick } from '../ticks/dispatch-tick.ts';
-import { retentionTick } from '../ticks/retention-tick.ts';
 
 export interface Engines {
   readonly KAFKA_BROKERS: string;
@@ -125,11 +125,22 @@ export class Bench implements AsyncDisposable {
     });
   }
 
+  /** What one instance has of retention; its clocks may be told. */
+  retention(changes: Partial<Parameters<typeof retentionParts>[0]> = {}): RetentionParts {
+    const { clock, producer } = this.connections;
+    const logger = createLogger('test', 'silent');
+    const { db } = this.database;
+    const { namingKey } = this;
+    const wallClock = () => new Date();
+    return retentionParts({ db, namingKey, producer, clock, wallClock, worker: 'tests', logger, ...changes });
+  }
+
   /** Serves the API. @returns how to call it, as admin unless told otherwise. */
   async serve(producer: Producer = this.connections.producer, requestsPerSecond = 1_000) {
     const { events, subscribers, deliveries, deadLetters, lanes, runs, auditLog, namingKey } = this;
     const { clock, checks } = this.connections;
     const dispatch = this.dispatchTick('api', producer);
+    const { tick, routes, deletedEvents } = this.retention({ producer });
     const sender = createSender({ policy: this.egress, userAgent: 'Waybill/test', connectionsPerOrigin: 4 });
     this.#resources.add('sender', () => sender.close());
     const api = createApi({
@@ -138,6 +149,8 @@ export class Bench implements AsyncDisposable {
       deliveries,
       deadLetters,
       shipments: new ShipmentStore(this.database.db),
+      deletedEvents,
+      retention: routes,
       lanes,
       runs,
       auditLog,
@@ -146,7 +159,7 @@ export class Bench implements AsyncDisposable {
       namingKey,
       ticks: {
         dispatch: (slot) => dispatch.run(slot),
-        retention: retentionTick({ runs, producer, clock, worker: 'api' }),
+        retention: async (slot) => (await tick.run(slot)).run,
       },
       apiKeys: Object.entries(KEYS).map(([role, secret]) => ({
         name: `${role}-name`,

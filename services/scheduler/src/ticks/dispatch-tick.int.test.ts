@@ -1,6 +1,13 @@
 import { createProducer, KafkaUnavailableError } from '@waybill/shared/kafka/producer';
 import type { StatusEventRow } from '@waybill/shared/stores/status-events';
-import { closedRow, deliveryIn, deliveryRow, putDeliveries, storable } from '@waybill/shared/testing/rows';
+import {
+  closedRow,
+  deliveryIn,
+  deliveryRow,
+  eventsOf,
+  putDeliveries,
+  storable,
+} from '@waybill/shared/testing/rows';
 import { startTcpProxy } from '@waybill/shared/testing/tcp-proxy';
 import { kafkaThrough, type ReadMessage, withKey } from '@waybill/shared/testing/topics';
 import { afterAll, beforeAll, beforeEach, describe, expect, inject, it } from 'vitest';
@@ -188,7 +195,7 @@ describe('an event that was stored and never published', () => {
     expect(JSON.parse(text)).toEqual(event);
     expect(text).toContain(JSON.stringify(data));
     expect(await bench.dispatchTick('w').fire(nextSlot())).toBeNull();
-    const [row] = await bench.events.ofShipment(event.shipmentId, 1);
+    const [row] = await eventsOf(bench.database.db, event.shipmentId);
     expect(row?.dueAt?.getTime()).toBeGreaterThan(now().getTime() + 20_000);
   });
 
@@ -220,7 +227,7 @@ describe('an event that was stored and never published', () => {
     expect(letterOf(changed)).toMatchObject({ reason: 'conflict' });
 
     expect(await bench.dispatchTick('w').fire(nextSlot())).toBeNull();
-    const [row] = await bench.events.ofShipment(renamed.shipmentId, 1);
+    const [row] = await eventsOf(bench.database.db, renamed.shipmentId);
     expect(row).toMatchObject({ refused: { reason: 'invalid', at: expect.any(Date) } });
     expect(row).not.toHaveProperty('dueAt');
     expect(await bench.deadLetters.list(undefined, 100)).toHaveLength(letters.length);
@@ -229,7 +236,7 @@ describe('an event that was stored and never published', () => {
   it('goes on when it comes again and this release takes it', async () => {
     const event = statusEvent();
     await store(event, now());
-    const [row] = await bench.events.ofShipment(event.shipmentId, 1);
+    const [row] = await eventsOf(bench.database.db, event.shipmentId);
     await bench.events.refuse([{ id: row?._id ?? '', reason: 'invalid', detail: '$ of an older release' }]);
     const call = await bench.serve();
     expect(await call('POST', '/v1/status-events', event)).toMatchObject({ status: 202 });

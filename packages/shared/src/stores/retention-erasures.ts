@@ -1,0 +1,92 @@
+import type { Collection, Db } from 'mongodb';
+import { type LedgerKey, shipmentHash } from '../domain/retention-ledger.ts';
+
+/** A wish to delete everything of one shipment. Once it is done it knows the shipment by its hash only. */
+export interface RetentionErasureRow {
+  /** `erasure.<hash of the shipment>.<time>`. */
+  _id: string;
+  shipmentHash: string;
+  /** In clear until it is done. */
+  shipmentId?: string;
+  reason: string;
+  openDeliveries: 'wait' | 'cancel';
+  requestedAt: Date;
+  /** Name of the API key that asked for it. */
+  requestedBy: string;
+  /** Set until it is done. */
+  open?: true;
+  finishedAt?: Date;
+  /** Why it is not done yet, as of the last try. */
+  waitsFor: 'hold' | 'deliveries' | 'sweep' | null;
+}
+
+export class RetentionErasureStore {
+  readonly #erasures: Collection<RetentionErasureRow>;
+  readonly #key: LedgerKey;
+
+  constructor(db: Db, ledgerKey: LedgerKey) {
+    this.#erasures = db.collection('retention_erasures');
+    this.#key = ledgerKey;
+  }
+
+  /** Records a wish; an open one for the same shipment is that wish. Index: `shipment`. */
+  async ask(
+    shipmentId: string,
+    reason: string,
+    openDeliveries: RetentionErasureRow['openDeliveries'],
+    by: string,
+    now: Date,
+  ): Promise<RetentionErasureRow> {
+    const hash = shipmentHash(this.#key, shipmentId);
+    const row = await this.#erasures.findOneAndUpdate(
+      { shipmentHash: hash, open: true },
+      {
+        $setOnInsert: {
+          _id: `erasure.${hash}.${now.getTime()}`,
+          shipmentId,
+          reason,
+          requestedAt: now,
+          requestedBy: by,
+          waitsFor: 'sweep',
+        },
+        $set: { openDeliveries },
+      },
+      { upsert: true, returnDocument: 'after' },
+    );
+    if (!row) throw new Error('an erasure was neither found nor made');
+    return row;
+  }
+
+  get(id: string): Promise<RetentionErasureRow | null> {
+    return this.#erasures.findOne({ _id: id });
+  }
+
+  /** Index: `open`. */
+  open(): Promise<RetentionErasureRow[]> {
+    return this.#erasures.find({ open: true }).sort({ _id: 1 }).toArray();
+  }
+
+  async waits(id: string, waitsFor: RetentionErasureRow['waitsFor']): Promise<void> {
+    await this.#erasures.updateOne({ _id: id, open: true }, { $set: { waitsFor } });
+  }
+
+  async finish(id: string, at: Date): Promise<void> {
+    await this.#erasures.updateOne(
+      { _id: id, open: true },
+      { $set: { finishedAt: at, waitsFor: null }, $unset: { open: '', shipmentId: '' } },
+    );
+  }
+
+  /**
+   * Those of some shipments that something was erased of, at whatever age: fan-out and ingest look into the ledger for
+   * their events. There are few. Index: `shipment`.
+   */
+  async erasedAmong(shipmentIds: readonly string[]): Promise<Set<string>> {
+    if (shipmentIds.length === 0) return new Set();
+    const byHash = new Map(shipmentIds.map((id) => [shipmentHash(this.#key, id), id]));
+    const rows = await this.#erasures
+      .find({ shipmentHash: { $in: [...byHash.keys()] } }, { projection: { _id: 0, shipmentHash: 1 } })
+      .toArray();
+    return new Set(rows.flatMap((row) => byHash.get(row.shipmentHash) ?? []));
+  }
+}

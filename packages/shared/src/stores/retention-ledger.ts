@@ -1,0 +1,152 @@
+import type { Collection, Db, Filter } from 'mongodb';
+import type { LedgerQuery } from '../contracts/retention.ts';
+import { RETENTION_KINDS } from '../domain/retention.ts';
+import {
+  ChainCheck,
+  type ChainedEntry,
+  type ChainFault,
+  type LedgerKey,
+  recordHash,
+  shipmentHash,
+} from '../domain/retention-ledger.ts';
+import { hintOf } from './indexes.ts';
+import { type Page, pageOf } from './page.ts';
+import type { RetentionRunRow } from './retention-runs.ts';
+import type { RetentionShardRow } from './retention-shards.ts';
+
+/** One deleted record. Entries are only added, and outlive what they speak of. */
+export interface RetentionLedgerRow extends ChainedEntry {
+  /** Its place: `<run id>/<shard>/<seq>`, the numbers padded so that ids sort as the chain runs. */
+  _id: string;
+}
+
+export interface Verification {
+  readonly runId: string;
+  /** Whether the run has ended; one under way is checked as far as it has come. */
+  readonly finished: boolean;
+  readonly verified: boolean;
+  /** What the run says it deleted, and the entries that were found. */
+  readonly deleted: number;
+  readonly entries: number;
+  readonly faults: ChainFault[];
+}
+
+/** Most faults that a verification lists: the first ones say where to look. */
+const MAX_FAULTS = 100;
+
+export const ledgerRowId = (runId: string, shard: number, seq: number): string =>
+  `${runId}/${String(shard).padStart(3, '0')}/${String(seq).padStart(10, '0')}`;
+
+export class RetentionLedgerStore {
+  readonly #ledger: Collection<RetentionLedgerRow>;
+  readonly #shards: Collection<RetentionShardRow>;
+  readonly #runs: Collection<RetentionRunRow>;
+  readonly #key: LedgerKey;
+
+  /** @param ledgerKey hashes the ids that callers give in clear. */
+  constructor(db: Db, ledgerKey: LedgerKey) {
+    this.#ledger = db.collection('retention_ledger');
+    this.#shards = db.collection('retention_shards');
+    this.#runs = db.collection('runs');
+    this.#key = ledgerKey;
+  }
+
+  /** In the order of the chains. Index: `operation`, `shipment`, or the id for a run. The cursor is the last id. */
+  async list({ recordId, shipmentId, runId, cursor, limit }: LedgerQuery): Promise<Page<RetentionLedgerRow>> {
+    const clauses: Filter<RetentionLedgerRow>[] = [];
+    if (recordId !== undefined) clauses.push(ofRecords(this.#hashesOf(recordId)));
+    if (shipmentId !== undefined) clauses.push({ shipmentHash: shipmentHash(this.#key, shipmentId) });
+    if (runId !== undefined) clauses.push({ _id: below(`${runId}/`) });
+    if (cursor !== undefined) clauses.push({ _id: { $gt: cursor } });
+    const index = recordId !== undefined ? 'operation' : shipmentId !== undefined ? 'shipment' : null;
+    const hint = index === null ? { _id: 1 as const } : hintOf('retention_ledger', index);
+    const rows = await this.#ledger
+      .find({ $and: clauses }, { hint })
+      .sort({ _id: 1 })
+      .limit(limit + 1)
+      .toArray();
+    return pageOf(rows, limit, (row) => row._id);
+  }
+
+  /** The ledger does not say in clear what kind a record was, so its id is looked for under every kind. */
+  #hashesOf(recordId: string): string[] {
+    return RETENTION_KINDS.map((kind) => recordHash(this.#key, kind, recordId));
+  }
+
+  /** What is known of a delivery that is gone, newest first. Index: `operation`. */
+  async ofDelivery(id: string): Promise<RetentionLedgerRow[]> {
+    const rows = await this.#ledger.find(ofRecords([recordHash(this.#key, 'deliveries', id)])).toArray();
+    return rows.sort((a, b) => b.deletedAt.getTime() - a.deletedAt.getTime());
+  }
+
+  /** Those of some events that were deleted. One query, however many. Index: `operation`. */
+  async deletedAmong(eventIds: readonly string[]): Promise<Set<string>> {
+    if (eventIds.length === 0) return new Set();
+    const byHash = new Map(eventIds.map((id) => [recordHash(this.#key, 'events', id), id]));
+    const rows = await this.#ledger
+      .find(ofRecords([...byHash.keys()]), { projection: { _id: 0, recordHash: 1 } })
+      .toArray();
+    return new Set(rows.flatMap((row) => byHash.get(row.recordHash) ?? []));
+  }
+
+  /** Recomputes a run's chains from the first entry to the last and compares all counts. @returns null: no such run. */
+  async verify(runId: string): Promise<Verification | null> {
+    const run = await this.#runs.findOne({ _id: runId, policyId: { $exists: true } });
+    if (!run) return null;
+    const shards = await this.#shards.find({ runId }).sort({ shard: 1 }).toArray();
+    const closings = new Map(run.chains?.map((chain) => [chain.shard, chain]));
+    const faults: ChainFault[] = [];
+    let entries = 0;
+    let inShards = 0;
+    for (let shard = 0; shard < run.shards; shard++) {
+      const check = new ChainCheck(runId, shard);
+      const chain = this.#ledger
+        .find({ _id: below(ledgerRowId(runId, shard, 0).slice(0, -10)) })
+        .sort({ _id: 1 });
+      for await (const entry of chain) check.next(entry);
+      const row = shards.find((found) => found.shard === shard);
+      // The run has a copy of how its chains ended, so that a shard whose row is gone is checked all the same.
+      check.end(closings.get(shard) ?? row?.closing ?? null);
+      entries += check.count;
+      inShards += row?.deleted ?? 0;
+      faults.push(...check.faults);
+    }
+    const strays = await this.#ledger.countDocuments({ _id: below(`${runId}/`) });
+    if (strays !== entries)
+      faults.push(countFault(`the run has ${strays} entries, ${entries} of them in its shards`));
+    if (run.finishedAt && run.deleted !== entries)
+      faults.push(
+        countFault(`the run says that ${run.deleted} records were deleted; ${entries} entries were found`),
+      );
+    if (inShards !== (run.finishedAt ? run.deleted : entries))
+      faults.push(
+        countFault(`its shards say that ${inShards} records were deleted; ${entries} entries were found`),
+      );
+    return {
+      runId,
+      finished: run.finishedAt !== undefined,
+      verified: faults.length === 0,
+      deleted: run.finishedAt ? run.deleted : inShards,
+      entries,
+      faults: faults.slice(0, MAX_FAULTS),
+    };
+  }
+}
+
+/** A record's entries: operation keys begin with its hash, which holds no character that a pattern would read. */
+function ofRecords(hashes: readonly string[]): Filter<RetentionLedgerRow> {
+  return { operationKey: { $in: hashes.map((hash) => new RegExp(`^${hash}/`)) } };
+}
+
+const countFault = (message: string): ChainFault => ({
+  shard: -1,
+  seq: 0,
+  operationKey: null,
+  fault: 'closing',
+  message,
+});
+
+/** Ids that begin with a prefix that ends in a slash: "0" is the character after it. */
+function below(prefix: string): { $gte: string; $lt: string } {
+  return { $gte: prefix, $lt: `${prefix.slice(0, -1)}0` };
+}
