@@ -29,7 +29,7 @@ function environment(more: NodeJS.ProcessEnv = {}): NodeJS.ProcessEnv {
 }
 
 test('SIGTERM stops everything and ends with 0; one ready line says where all is', SLOW, async () => {
-  launched = launch([...LAUNCHER, '--dispatchers', '2', '--sweepers', '1'], environment());
+  launched = launch([...LAUNCHER, '--no-jaeger', '--dispatchers', '2', '--sweepers', '1'], environment());
   const ready = await launched.ready();
   expect(Object.keys(ready.pids)).toEqual([
     'scheduler',

@@ -173,6 +173,7 @@ const subscriberFields = {
     onDead: z.enum(['block', 'pass']),
     sequence: z.boolean(),
     conflictMeans: z.enum(['retry', 'delivered']),
+    propagate: z.array(z.enum(['tracestate', 'baggage'])).optional(),
   }),
   auth: authAnswer,
   enabled: z.boolean(),

@@ -76,7 +76,7 @@ describe('enqueueing what is due', () => {
       deliveryRow('due', { state, ...(state === 'in_flight' ? { lease } : {}) }),
     ]);
     expect(await store.enqueueDue('dispatch/1', clock.now(), 10, [], VISIBILITY_MS)).toEqual([
-      { _id: 'due', shipmentId: 'SHP-due', subscriberId: 'clinic-a' },
+      { _id: 'due', shipmentId: 'SHP-due', subscriberId: 'clinic-a', createdAt: expect.any(Date) },
     ]);
     const taken = await row('due');
     expect(taken).toMatchObject({ state: 'queued', runId: 'dispatch/1' });
@@ -175,7 +175,7 @@ describe('enqueueing what is due', () => {
       deliveryRow('of another run', { state: 'queued', runId: 'dispatch/2' }),
     ]);
     expect(await store.enqueuedBy('dispatch/1')).toEqual([
-      { _id: 'waiting', shipmentId: 'SHP-waiting', subscriberId: 'clinic-a' },
+      { _id: 'waiting', shipmentId: 'SHP-waiting', subscriberId: 'clinic-a', createdAt: expect.any(Date) },
     ]);
   });
 });
