@@ -16,7 +16,6 @@ import { DeliveryStore } from '@waybill/shared/stores/deliveries';
 import { LaneStore } from '@waybill/shared/stores/lanes';
 import { LeaseStore } from '@waybill/shared/stores/leases';
 import { ReplayStore } from '@waybill/shared/stores/replays';
-import { RetentionErasureStore } from '@waybill/shared/stores/retention-erasures';
 import { RetentionLedgerStore } from '@waybill/shared/stores/retention-ledger';
 import { RunStore } from '@waybill/shared/stores/runs';
 import { StatusEventStore } from '@waybill/shared/stores/status-events';
@@ -77,11 +76,7 @@ export class Scheduler {
     this.subscribers = subscribers;
     this.lanes = lanes;
     const deadLetters = new DeadLetterStore(mortal);
-    const ledgerKey = ledgerKeyOf(namingKey);
-    const deletedEvents = new DeletedEvents(
-      new RetentionLedgerStore(mortal, ledgerKey),
-      new RetentionErasureStore(mortal, ledgerKey),
-    );
+    const deletedEvents = new DeletedEvents(new RetentionLedgerStore(mortal, ledgerKeyOf(namingKey)));
     this.#ingest = { events, deadLetters, deletedEvents, producer, clock, namingKey };
     this.fanOut = onStatusEvents({
       events,

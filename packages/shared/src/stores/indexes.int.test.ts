@@ -20,7 +20,6 @@ import { type LaneRow, LaneStore } from './lanes.ts';
 import { LeaseStore } from './leases.ts';
 import type { NotSentRow } from './not-sent.ts';
 import { ReplayStore } from './replays.ts';
-import { RetentionErasureStore } from './retention-erasures.ts';
 import { RetentionLedgerStore } from './retention-ledger.ts';
 import { type RunRow, RunStore } from './runs.ts';
 import { ShipmentStore } from './shipments.ts';
@@ -272,7 +271,6 @@ describe('the queries that run all the time', () => {
   const turns = () => new TurnStore(db);
   const events = () => new StatusEventStore(db);
   const ledger = () => new RetentionLedgerStore(db, ledgerKeyOf(Buffer.alloc(32)));
-  const erasures = () => new RetentionErasureStore(db, ledgerKeyOf(Buffer.alloc(32)));
   const list = (query: object) => deliveries().list(deliveriesQuery.parse({ limit: '50', ...query }));
   const ids = Array.from({ length: 50 }, (_, n) => `backlog-${n * 4}`);
   const families = (count: number) =>
@@ -358,7 +356,6 @@ describe('the queries that run all the time', () => {
     ['since when the oldest is due', ['due'], 1, () => deliveries().oldestDueAt(NOW)],
     ['how many are dead', ['dead'], 50, () => deliveries().countDead(50)],
     ['events that were deleted', ['operation'], 0, () => ledger().deletedAmong(['SHP-0:0', 'SHP-1:1'])],
-    ['what was erased of shipments', ['shipment'], 0, () => erasures().erasedAmong(['SHP-0', 'SHP-1'])],
     ['the newest runs', ['newest'], 60, () => new RunStore(db).list(undefined, undefined, 50)],
     ['the newest dead letters', ['newest'], 60, () => new DeadLetterStore(db).list(undefined, 50)],
     ['a page of subscribers', ['_id_'], 60, () => new SubscriberStore(db).list('s1', 50)],

@@ -76,17 +76,4 @@ export class RetentionErasureStore {
       { $set: { finishedAt: at, waitsFor: null }, $unset: { open: '', shipmentId: '' } },
     );
   }
-
-  /**
-   * Those of some shipments that something was erased of, at whatever age: fan-out and ingest look into the ledger for
-   * their events. There are few. Index: `shipment`.
-   */
-  async erasedAmong(shipmentIds: readonly string[]): Promise<Set<string>> {
-    if (shipmentIds.length === 0) return new Set();
-    const byHash = new Map(shipmentIds.map((id) => [shipmentHash(this.#key, id), id]));
-    const rows = await this.#erasures
-      .find({ shipmentHash: { $in: [...byHash.keys()] } }, { projection: { _id: 0, shipmentHash: 1 } })
-      .toArray();
-    return new Set(rows.flatMap((row) => byHash.get(row.shipmentHash) ?? []));
-  }
 }

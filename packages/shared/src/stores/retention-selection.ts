@@ -152,14 +152,11 @@ export async function deleteBelongings(
 
 /**
  * Ids of records that are still needed: an event while it has deliveries, and a delivery whose subscriber takes the
- * shipment's versions in order while another version is owed, because what became of this one decides about that. An
- * event that says it occurred later than it came ages from then on: whether one that comes again may have been deleted
- * is told by that time.
+ * shipment's versions in order while another version is owed, because what became of this one decides about that.
  */
 export async function neededRecords(
   db: Db,
-  { kind, shipmentId: erased }: Selection,
-  cutoff: Date,
+  { kind }: Selection,
   records: readonly AgedRecord[],
   orderedSubscribers: ReadonlySet<string>,
   session: ClientSession,
@@ -179,11 +176,7 @@ export async function neededRecords(
       )
       .toArray();
     const versions = new Set(left.map(({ shipmentId, eventVersion }) => `${shipmentId}:${eventVersion}`));
-    const tooYoung = ({ occurredAt }: StatusEventRow) =>
-      erased === null && Date.parse(occurredAt) >= cutoff.getTime();
-    return new Set(
-      events.flatMap((event) => (versions.has(event._id) || tooYoung(event) ? [event._id] : [])),
-    );
+    return new Set(events.flatMap(({ _id }) => (versions.has(_id) ? [_id] : [])));
   }
   if (kind !== 'deliveries') return new Set();
   const ordered = records

@@ -240,7 +240,6 @@ export class RetentionSweepStore {
     const needed = await neededRecords(
       this.#db,
       request.shard.selection,
-      request.run.cutoff,
       records,
       request.orderedSubscribers,
       session,

@@ -89,7 +89,7 @@ async function storeAndPublish(
 ): Promise<Map<Valid, Stored | undefined>> {
   const rows = valid.map(({ row }) => row);
   // At once, so that it takes no longer; fan-out looks again, and what it finds decides.
-  const [found, deleted] = await Promise.all([events.insert(rows, 'new'), deletedEvents.among(rows, now)]);
+  const [found, deleted] = await Promise.all([events.insert(rows, 'new'), deletedEvents.among(rows)]);
   await events.withdraw([...deleted]);
   const stored = found.map((result, index) => (deleted.has(rows[index]?._id ?? '') ? 'same_done' : result));
   const unpublished = valid.filter(

@@ -101,7 +101,7 @@ async function fanOut(
   const { events, subscribers, deliveries, deletedEvents, producer, clock, visibilityMs } = deps;
   // After the events were stored: one that retention deletes at this moment is in the ledger by now.
   const foundRows = found.map(({ row }) => row);
-  const [everybody, deleted] = await Promise.all([subscribers.all(), deletedEvents.among(foundRows, now)]);
+  const [everybody, deleted] = await Promise.all([subscribers.all(), deletedEvents.among(foundRows)]);
   await events.withdraw([...deleted]);
   eventsAfterRetention.inc(deleted.size);
   const open = found.filter(({ row }) => !deleted.has(row._id));

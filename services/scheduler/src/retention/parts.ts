@@ -78,6 +78,6 @@ export function retentionParts(surroundings: RetentionSurroundings): RetentionPa
       erasureRuns,
       now,
     },
-    deletedEvents: new DeletedEvents(ledger, erasures),
+    deletedEvents: new DeletedEvents(ledger),
   };
 }
