@@ -4,14 +4,12 @@ import { startConsumerLoop } from '@waybill/shared/kafka/consumer-loop';
 import { connect } from '@waybill/shared/runtime/connections';
 import { healthApp, listen } from '@waybill/shared/runtime/health';
 import { runService } from '@waybill/shared/runtime/service';
-import { DeliveryStore } from '@waybill/shared/stores/deliveries';
 import { loadNamingKey } from '@waybill/shared/stores/installation';
 import { RetentionErasureStore } from '@waybill/shared/stores/retention-erasures';
 import { RetentionRunStore } from '@waybill/shared/stores/retention-runs';
 import { RetentionShardStore } from '@waybill/shared/stores/retention-shards';
 import { RetentionSweepStore } from '@waybill/shared/stores/retention-sweep';
 import { RetentionSweepingStore } from '@waybill/shared/stores/retention-sweeping';
-import { StatusEventStore } from '@waybill/shared/stores/status-events';
 import { SubscriberStore } from '@waybill/shared/stores/subscribers';
 import { createLogger } from '@waybill/shared/telemetry/logger';
 import { sweeperEnvironment } from './config.ts';
@@ -32,8 +30,6 @@ runService(async ({ resources, fail }) => {
     sweeping: new RetentionSweepingStore(db),
     subscribers: new SubscriberStore(db),
     erasures: new RetentionErasureStore(db, ledgerKey),
-    deliveries: new DeliveryStore(db),
-    events: new StatusEventStore(db),
     clock,
     logger,
   });

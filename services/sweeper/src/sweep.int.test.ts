@@ -376,6 +376,40 @@ describe('other kinds', () => {
   });
 });
 
+describe('an erasure', () => {
+  it('is done when no dead letter of its shipment is left either, and the ledger names them', async () => {
+    const letters = bench.database.db.collection<{ _id: string }>('dead_letters');
+    const letter = (_id: string, shipmentId: string, more: object = {}) => ({
+      ...{ _id, key: Buffer.from(shipmentId), value: Buffer.from('{}'), putAsideAt: new Date() },
+      ...more,
+    });
+    const sentAgain = { reprocess: { by: 'x', begunAt: new Date() } };
+    await letters.insertMany([
+      letter('http/SHP-gone:1@digest', 'SHP-gone'),
+      letter('topic/0@1', 'SHP-gone', sentAgain),
+      letter('topic/0@2', 'SHP-other'),
+    ]);
+    const erasure = await bench.erasures.ask('SHP-gone', 'asked for', 'wait', 'root', new Date());
+    const sweep = async () => {
+      const run = await bench.eraseRun(erasure);
+      await sweeper.workItem(workItem(run._id), NO_END, always);
+      expect(await bench.ledger.verify(run._id)).toMatchObject({ verified: true, entries: 1 });
+      return bench.erasures.get(erasure._id);
+    };
+    // One is being sent again.
+    expect(await sweep()).toMatchObject({ open: true });
+    expect(await bench.ids('dead_letters')).toEqual(['topic/0@1', 'topic/0@2']);
+    await letters.updateOne({ _id: 'topic/0@1' }, { $unset: { reprocess: '' } });
+    expect(await sweep()).toMatchObject({ finishedAt: expect.any(Date) });
+    expect(await bench.ids('dead_letters')).toEqual(['topic/0@2']);
+    const { items } = await bench.ledger.list({ shipmentId: 'SHP-gone', limit: 10 });
+    expect(items.map(({ kind, reason }) => [kind, reason])).toEqual([
+      ['dead-letters', 'erasure'],
+      ['dead-letters', 'erasure'],
+    ]);
+  });
+});
+
 describe('the proof', () => {
   const swept = async () => {
     await put(old(25));

@@ -4,7 +4,6 @@ import type { StopReason } from '@waybill/shared/domain/retention';
 import { HandOverError, type MayGoOn } from '@waybill/shared/kafka/consumer-loop';
 import { isDatabaseUnavailable, isWriteConflict } from '@waybill/shared/stores/availability';
 import type { DatabaseClock } from '@waybill/shared/stores/database-clock';
-import type { DeliveryStore } from '@waybill/shared/stores/deliveries';
 import type { RetentionErasureStore } from '@waybill/shared/stores/retention-erasures';
 import type { RetentionRunRow, RetentionRunStore } from '@waybill/shared/stores/retention-runs';
 import type { SweepPosition } from '@waybill/shared/stores/retention-selection';
@@ -16,7 +15,6 @@ import {
   ShardBusyError,
 } from '@waybill/shared/stores/retention-sweep';
 import type { RetentionSweepingStore } from '@waybill/shared/stores/retention-sweeping';
-import type { StatusEventStore } from '@waybill/shared/stores/status-events';
 import type { SubscriberStore } from '@waybill/shared/stores/subscribers';
 import type { Logger } from '@waybill/shared/telemetry/logger';
 import {
@@ -42,8 +40,6 @@ export interface SweepDeps {
   readonly sweeping: RetentionSweepingStore;
   readonly subscribers: SubscriberStore;
   readonly erasures: RetentionErasureStore;
-  readonly deliveries: DeliveryStore;
-  readonly events: StatusEventStore;
   readonly clock: Pick<DatabaseClock, 'now'>;
   readonly logger: Logger;
 }
@@ -225,13 +221,8 @@ export class Sweep {
   }
 
   async #endErasure(id: string): Promise<void> {
-    const { erasures, deliveries, events, clock } = this.#deps;
+    const { erasures, clock } = this.#deps;
     const erasure = await erasures.get(id);
-    if (erasure?.shipmentId === undefined) return;
-    const [left, hasEvents] = await Promise.all([
-      deliveries.remaining(erasure.shipmentId),
-      events.anyOfShipment(erasure.shipmentId),
-    ]);
-    if (left.rows === 0 && !hasEvents) await erasures.finish(id, clock.now());
+    if (erasure) await erasures.finishIfGone(erasure, clock.now());
   }
 }

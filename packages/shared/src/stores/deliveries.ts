@@ -270,14 +270,13 @@ export class DeliveryStore {
     return modifiedCount;
   }
 
-  /** What is left of a shipment: its rows, and those of them that are owed. Index: `identity`. */
-  async remaining(shipmentId: string): Promise<{ rows: number; owed: number }> {
-    const by = { hint: hintOf('deliveries', 'identity') };
-    const [rows, owed] = await Promise.all([
-      this.#deliveries.countDocuments({ shipmentId }, by),
-      this.#deliveries.countDocuments({ shipmentId, dueAt: { $gt: new Date(0) } }, by),
-    ]);
-    return { rows, owed };
+  /** Whether anything of a shipment is owed. Index: `identity`. */
+  async anyOwed(shipmentId: string): Promise<boolean> {
+    const owed = await this.#deliveries.findOne(
+      { shipmentId, dueAt: { $gt: new Date(0) } },
+      { projection: { _id: 1 }, hint: hintOf('deliveries', 'identity') },
+    );
+    return owed !== null;
   }
 
   /** Makes the held rows of a subscriber due at once: its terms are others now. */

@@ -21,6 +21,7 @@ import { LeaseStore } from './leases.ts';
 import type { NotSentRow } from './not-sent.ts';
 import { ReplayStore } from './replays.ts';
 import { RetentionLedgerStore } from './retention-ledger.ts';
+import { anythingLeft } from './retention-selection.ts';
 import { type RunRow, RunStore } from './runs.ts';
 import { ShipmentStore } from './shipments.ts';
 import { type StatusEventRow, StatusEventStore } from './status-events.ts';
@@ -356,6 +357,7 @@ describe('the queries that run all the time', () => {
     ['since when the oldest is due', ['due'], 1, () => deliveries().oldestDueAt(NOW)],
     ['how many are dead', ['dead'], 50, () => deliveries().countDead(50)],
     ['events that were deleted', ['operation'], 0, () => ledger().deletedAmong(['SHP-0:0', 'SHP-1:1'])],
+    ['whether anything of a shipment is left', ['identity', 'shipment'], 2, () => anythingLeft(db, 'SHP-7')],
     ['the newest runs', ['newest'], 60, () => new RunStore(db).list(undefined, undefined, 50)],
     ['the newest dead letters', ['newest'], 60, () => new DeadLetterStore(db).list(undefined, 50)],
     ['a page of subscribers', ['_id_'], 60, () => new SubscriberStore(db).list('s1', 50)],

@@ -57,7 +57,11 @@ export const INDEXES: Readonly<Record<string, readonly Index[]>> = {
     { key: { throttledUntil: 1 }, options: { name: 'throttled', sparse: true } },
     { key: { 'breaker.openUntil': 1 }, options: { name: 'broken', sparse: true } },
   ],
-  dead_letters: [{ key: { putAsideAt: -1, _id: -1 }, options: { name: 'newest' } }],
+  dead_letters: [
+    { key: { putAsideAt: -1, _id: -1 }, options: { name: 'newest' } },
+    // Messages are keyed by shipment.
+    { key: { key: 1 }, options: { name: 'shipment' } },
+  ],
   audit_log: [
     { key: { at: -1, _id: -1 }, options: { name: 'newest' } },
     { key: { target: 1, at: -1, _id: -1 }, options: { name: 'newest_of_target' } },

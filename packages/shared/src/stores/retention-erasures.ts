@@ -1,5 +1,6 @@
 import type { Collection, Db } from 'mongodb';
 import { type LedgerKey, shipmentHash } from '../domain/retention-ledger.ts';
+import { anythingLeft } from './retention-selection.ts';
 
 /** A wish to delete everything of one shipment. Once it is done it knows the shipment by its hash only. */
 export interface RetentionErasureRow {
@@ -22,9 +23,11 @@ export interface RetentionErasureRow {
 
 export class RetentionErasureStore {
   readonly #erasures: Collection<RetentionErasureRow>;
+  readonly #db: Db;
   readonly #key: LedgerKey;
 
   constructor(db: Db, ledgerKey: LedgerKey) {
+    this.#db = db;
     this.#erasures = db.collection('retention_erasures');
     this.#key = ledgerKey;
   }
@@ -70,10 +73,14 @@ export class RetentionErasureStore {
     await this.#erasures.updateOne({ _id: id, open: true }, { $set: { waitsFor } });
   }
 
-  async finish(id: string, at: Date): Promise<void> {
+  /** Ends an erasure of whose shipment no record is left. @returns whether it is done. */
+  async finishIfGone({ _id, shipmentId }: RetentionErasureRow, at: Date): Promise<boolean> {
+    if (shipmentId === undefined) return true;
+    if (await anythingLeft(this.#db, shipmentId)) return false;
     await this.#erasures.updateOne(
-      { _id: id, open: true },
+      { _id, open: true },
       { $set: { finishedAt: at, waitsFor: null }, $unset: { open: '', shipmentId: '' } },
     );
+    return true;
   }
 }

@@ -32,7 +32,7 @@ interface KindOfRecord {
   readonly terminal: string;
   /** The index on `terminal` and `_id`. */
   readonly index: string;
-  /** The index that finds a shipment's records; null: there is none, all are looked at. */
+  /** The index that finds a shipment's records; null: no record of the kind is a shipment's. */
   readonly shipmentIndex: string | null;
   /** What a candidate is besides old enough. */
   readonly ended: (selection: Selection) => Filter<Document>;
@@ -75,7 +75,7 @@ export const KINDS: Readonly<Record<RetentionKind, KindOfRecord>> = {
     collection: 'dead_letters',
     terminal: 'putAsideAt',
     index: 'newest',
-    shipmentIndex: null,
+    shipmentIndex: 'shipment',
     ended: () => ({
       $or: [{ reprocess: { $exists: false } }, { 'reprocess.finishedAt': { $exists: true } }],
     }),
@@ -84,6 +84,25 @@ export const KINDS: Readonly<Record<RetentionKind, KindOfRecord>> = {
     shipmentOf: (row) => textOf((row as DeadLetterRow).key),
   },
 };
+
+/** What a shipment's records may be, in the order in which they go: an event goes when its last delivery is gone. */
+export const SHIPMENT_KINDS = [
+  'deliveries',
+  'events',
+  'dead-letters',
+] as const satisfies readonly RetentionKind[];
+
+/** Whether any record of a shipment is left, at its end or not. Indexes: the `shipmentIndex` of each kind. */
+export async function anythingLeft(db: Db, shipmentId: string): Promise<boolean> {
+  const found = await Promise.all(
+    SHIPMENT_KINDS.map((kind) => {
+      const { collection, ofShipment, shipmentIndex } = KINDS[kind];
+      const by = shipmentIndex === null ? {} : { hint: hintOf(collection, shipmentIndex) };
+      return db.collection(collection).findOne(ofShipment(shipmentId), { projection: { _id: 1 }, ...by });
+    }),
+  );
+  return found.some((row) => row !== null);
+}
 
 function textOf(key: Binary | null): string | null {
   return key === null ? null : Buffer.from(key.buffer).toString();

@@ -187,11 +187,6 @@ export class StatusEventStore {
       .toArray();
     return new Map(rows.map((row) => [row._id, row]));
   }
-
-  /** Whether anything is left of a shipment. Index: `shipment`. */
-  async anyOfShipment(shipmentId: string): Promise<boolean> {
-    return (await this.#events.findOne({ shipmentId }, { projection: { _id: 1 } })) !== null;
-  }
 }
 
 /** In the order the database has, which compares bytes; subscriber ids are ASCII. */

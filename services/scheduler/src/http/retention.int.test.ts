@@ -1,4 +1,5 @@
 import { ledgerKeyOf, recordHash } from '@waybill/shared/domain/retention-ledger';
+import { toBinary } from '@waybill/shared/stores/dead-letters';
 import { closedRow, putDeliveries } from '@waybill/shared/testing/rows';
 import { afterAll, beforeAll, beforeEach, describe, expect, inject, it } from 'vitest';
 import { type Bench, openBench } from '../testing/bench.ts';
@@ -159,6 +160,25 @@ describe('a legal hold', () => {
       reason: 'asked for',
     });
     expect([erasure.status, erasure.body.code]).toEqual([409, 'held']);
+  });
+});
+
+describe('an erasure', () => {
+  it('is not done while a message with the key of its shipment is kept', async () => {
+    await bench.deadLetters.insert([
+      {
+        ...{ _id: 'http/SHP-1:1@digest', place: null, headers: [], reason: 'conflict', detail: '' },
+        key: toBinary(Buffer.from('SHP-1')),
+        value: toBinary(Buffer.from('{}')),
+        putAsideAt: daysAgo(1),
+      },
+    ]);
+    const ask = { shipmentId: 'SHP-1', reason: 'asked for' };
+    const { status, body } = await call('POST', '/v1/retention/erasures', ask);
+    expect([status, body]).toMatchObject([202, { state: 'open', waitsFor: 'sweep' }]);
+    expect((await call('GET', `/v1/retention/runs/${body.runId}`)).body).toMatchObject({ candidates: 1 });
+    await bench.database.db.collection('dead_letters').deleteMany({});
+    expect((await call('POST', '/v1/retention/erasures', ask)).body).toMatchObject({ state: 'done' });
   });
 });
 

@@ -13,7 +13,6 @@ import type { Selection } from '@waybill/shared/stores/retention-selection';
 import { RetentionShardStore } from '@waybill/shared/stores/retention-shards';
 import { RetentionSweepingStore } from '@waybill/shared/stores/retention-sweeping';
 import { RunStore } from '@waybill/shared/stores/runs';
-import { StatusEventStore } from '@waybill/shared/stores/status-events';
 import type { Logger } from '@waybill/shared/telemetry/logger';
 import { DeletedEvents } from '../events/deleted-events.ts';
 import type { RetentionDeps } from '../http/retention.ts';
@@ -50,13 +49,12 @@ export function retentionParts(surroundings: RetentionSurroundings): RetentionPa
   const sweeping = new RetentionSweepingStore(db);
   const erasures = new RetentionErasureStore(db, ledgerKey);
   const deliveries = new DeliveryStore(db);
-  const events = new StatusEventStore(db);
   const runs = new RunStore(db);
   const count = (selection: Selection, cutoff: Date) => countCandidates(db, selection, cutoff);
   const now = () => clock.now();
   const erasureRuns = new ErasureRuns({
     store: erasures,
-    ...{ holds, deliveries, events, retentionRuns, shards, count, producer, clock, worker },
+    ...{ holds, deliveries, retentionRuns, shards, count, producer, clock, worker },
   });
   const tick = new RetentionTick({
     erasures: erasureRuns,

@@ -1,4 +1,4 @@
-import { CLOSED_STATES, type RetentionKind } from '@waybill/shared/domain/retention';
+import { CLOSED_STATES } from '@waybill/shared/domain/retention';
 import { wholeSecond } from '@waybill/shared/domain/run';
 import type { Producer } from '@waybill/shared/kafka/producer';
 import type { DatabaseClock } from '@waybill/shared/stores/database-clock';
@@ -7,21 +7,17 @@ import type { CandidateCount } from '@waybill/shared/stores/retention-candidates
 import type { RetentionErasureRow, RetentionErasureStore } from '@waybill/shared/stores/retention-erasures';
 import type { RetentionHoldStore } from '@waybill/shared/stores/retention-holds';
 import type { RetentionRunRow, RetentionRunStore } from '@waybill/shared/stores/retention-runs';
-import type { Selection } from '@waybill/shared/stores/retention-selection';
+import { type Selection, SHIPMENT_KINDS } from '@waybill/shared/stores/retention-selection';
 import type { RetentionShardStore } from '@waybill/shared/stores/retention-shards';
-import type { StatusEventStore } from '@waybill/shared/stores/status-events';
 
 /** What stands in the ledger in a policy's place. No policy may be called so. */
 export const ERASURE_POLICY = 'erasure';
 const PAGE_SIZE = 100;
-/** One after the other: an event goes when its last delivery is gone. */
-const KINDS: readonly RetentionKind[] = ['deliveries', 'events', 'dead-letters'];
 
 export interface ErasureRunsDeps {
   readonly store: RetentionErasureStore;
   readonly holds: RetentionHoldStore;
   readonly deliveries: DeliveryStore;
-  readonly events: StatusEventStore;
   readonly retentionRuns: RetentionRunStore;
   readonly shards: RetentionShardStore;
   readonly count: (selection: Selection, cutoff: Date) => Promise<CandidateCount>;
@@ -47,7 +43,7 @@ export class ErasureRuns {
 
   /** @returns null if there is nothing to sweep now: it is done, or waits. */
   async fire(erasure: RetentionErasureRow, slot: Date): Promise<RetentionRunRow | null> {
-    const { store, holds, deliveries, events, clock } = this.#deps;
+    const { store, holds, deliveries, clock } = this.#deps;
     const { _id, shipmentId, openDeliveries, requestedBy } = erasure;
     if (shipmentId === undefined) return null;
     if (await holds.get(shipmentId)) {
@@ -57,15 +53,8 @@ export class ErasureRuns {
     if (openDeliveries === 'cancel') {
       await deliveries.cancelOfShipment(shipmentId, `operator:${requestedBy}`, 'erasure');
     }
-    const [left, hasEvents] = await Promise.all([
-      deliveries.remaining(shipmentId),
-      events.anyOfShipment(shipmentId),
-    ]);
-    if (left.rows === 0 && !hasEvents) {
-      await store.finish(_id, clock.now());
-      return null;
-    }
-    await store.waits(_id, left.owed > 0 ? 'deliveries' : 'sweep');
+    if (await store.finishIfGone(erasure, clock.now())) return null;
+    await store.waits(_id, (await deliveries.anyOwed(shipmentId)) ? 'deliveries' : 'sweep');
     return this.#sweep(erasure, shipmentId, slot);
   }
 
@@ -102,7 +91,7 @@ export class ErasureRuns {
       stoppedBecause: null,
     });
     if (run.finishedAt || run.dispatchedAt) return run;
-    const selections = KINDS.map((kind) => ({
+    const selections = SHIPMENT_KINDS.map((kind) => ({
       kind,
       states: CLOSED_STATES,
       from: null,

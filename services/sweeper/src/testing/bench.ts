@@ -2,15 +2,13 @@ import { randomBytes } from 'node:crypto';
 import { CLOSED_STATES, type RetentionKind, type ShardRange } from '@waybill/shared/domain/retention';
 import { ledgerKeyOf } from '@waybill/shared/domain/retention-ledger';
 import { connectDatabase, type Database } from '@waybill/shared/stores/client';
-import { DeliveryStore } from '@waybill/shared/stores/deliveries';
-import { RetentionErasureStore } from '@waybill/shared/stores/retention-erasures';
+import { type RetentionErasureRow, RetentionErasureStore } from '@waybill/shared/stores/retention-erasures';
 import { RetentionHoldStore } from '@waybill/shared/stores/retention-holds';
 import { type RetentionLedgerRow, RetentionLedgerStore } from '@waybill/shared/stores/retention-ledger';
 import { type RetentionRunRow, RetentionRunStore } from '@waybill/shared/stores/retention-runs';
 import { RetentionShardStore } from '@waybill/shared/stores/retention-shards';
 import { RetentionSweepStore } from '@waybill/shared/stores/retention-sweep';
 import { RetentionSweepingStore } from '@waybill/shared/stores/retention-sweeping';
-import { StatusEventStore } from '@waybill/shared/stores/status-events';
 import { SubscriberStore } from '@waybill/shared/stores/subscribers';
 import { createLogger } from '@waybill/shared/telemetry/logger';
 import { type OwnDatabase, ownDatabase } from '@waybill/shared/testing/database';
@@ -27,6 +25,7 @@ export class Bench implements AsyncDisposable {
   readonly holds: RetentionHoldStore;
   readonly ledger: RetentionLedgerStore;
   readonly sweeping: RetentionSweepingStore;
+  readonly erasures: RetentionErasureStore;
   readonly #clients: Database[] = [];
   #made = 0;
 
@@ -38,6 +37,7 @@ export class Bench implements AsyncDisposable {
     this.holds = new RetentionHoldStore(db);
     this.ledger = new RetentionLedgerStore(db, this.ledgerKey);
     this.sweeping = new RetentionSweepingStore(db);
+    this.erasures = new RetentionErasureStore(db, this.ledgerKey);
   }
 
   /** A sweeper with a connection of its own. `name` is what the database knows it by. */
@@ -52,8 +52,6 @@ export class Bench implements AsyncDisposable {
       sweeping: new RetentionSweepingStore(db),
       subscribers: new SubscriberStore(db),
       erasures: new RetentionErasureStore(db, this.ledgerKey),
-      deliveries: new DeliveryStore(db),
-      events: new StatusEventStore(db),
       clock: { now: () => new Date() },
       logger: createLogger('test', 'silent'),
     });
@@ -64,6 +62,7 @@ export class Bench implements AsyncDisposable {
     cutoff: Date,
     fields: Partial<RetentionRunRow> & { kind?: RetentionKind } = {},
     ranges: readonly ShardRange[] = ONE_SHARD,
+    shipmentId: string | null = null,
   ): Promise<RetentionRunRow> {
     this.#made += 1;
     const kind = fields.kind ?? 'deliveries';
@@ -95,9 +94,15 @@ export class Bench implements AsyncDisposable {
     });
     await this.shards.make(
       run._id,
-      ranges.map((range) => ({ kind, states, shipmentId: null, ...range })),
+      ranges.map((range) => ({ kind, states, shipmentId, ...range })),
     );
     return run;
+  }
+
+  /** A try of an erasure, of the dead letters of its shipment. */
+  eraseRun({ _id, shipmentId }: RetentionErasureRow): Promise<RetentionRunRow> {
+    const fields = { kind: 'dead-letters', policyId: 'erasure', policyVersion: 0, erasureId: _id } as const;
+    return this.run(new Date(Date.now() + 1), fields, ONE_SHARD, shipmentId ?? null);
   }
 
   /** Everything the ledger has, as it stands there. */
