@@ -447,6 +447,43 @@ describe('the proof', () => {
     ]);
   });
 
+  it.each(['cutoff', 'terminalAt', 'deletedAt', 'seq', 'operationKey', 'hash'])(
+    'fails, and names the entry, when its %s has another type',
+    async (field) => {
+      const { run, ledger, entry } = await swept();
+      for (const value of ['2026-01-01', 1.5, null, { a: 1 }, [true]]) {
+        // A text in the place of a text is another story.
+        if (typeof value === 'string' && typeof entry[field as keyof typeof entry] === 'string') continue;
+        await ledger.updateOne({ _id: entry._id }, { $set: { [field]: value } });
+        const { verified, faults } = (await bench.ledger.verify(run._id)) ?? {};
+        expect([verified, faults?.[0]]).toMatchObject([
+          false,
+          { fault: 'altered', seq: 12, message: expect.stringContaining(field) },
+        ]);
+      }
+    },
+  );
+
+  it.each([
+    ['runs', 'deleted'],
+    ['runs', 'shards'],
+    ['runs', 'chains'],
+    ['runs', 'finishedAt'],
+    ['retention_shards', 'deleted'],
+  ])('fails when %s has something else as its %s', async (collection, field) => {
+    const { run } = await swept();
+    const rows = bench.database.db.collection(collection);
+    const answers = [];
+    for (const value of ['x', 1.5, null, { a: 1 }, [null], -1, 1e300]) {
+      await rows.updateMany({}, { $set: { [field]: value } });
+      answers.push(await bench.ledger.verify(run._id));
+    }
+    for (const answer of answers)
+      expect(answer).toMatchObject({ runId: run._id, entries: expect.any(Number) });
+    if (field === 'deleted' || field === 'shards')
+      for (const answer of answers) expect(answer).toMatchObject({ verified: false });
+  });
+
   it('fails when an entry is added', async () => {
     const { run, ledger, entry } = await swept();
     await ledger.insertOne({ ...entry, _id: `${run._id}/009/0000000001`, operationKey: 'x' } as {

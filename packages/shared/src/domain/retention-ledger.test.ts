@@ -70,6 +70,18 @@ describe('the chain of a ledger', () => {
     },
   );
 
+  it.each(
+    (Object.keys(entry(3)) as (keyof LedgerEntry)[]).flatMap((field) =>
+      [7.5, '2026-03-31T00:30:00Z', {}, undefined, new Date(Number.NaN), 10n, null].map(
+        (value) => [field, value] as const,
+      ),
+    ),
+  )('names an entry whose %s is %s, and throws nothing', (field, value) => {
+    const altered = chain().map((each) => (each.seq === 3 ? { ...each, [field]: value } : each));
+    const same = value === entry(3)[field];
+    expect(faultsOf(altered)).toEqual(same ? [] : [['altered', 3]]);
+  });
+
   it('shows an entry that was altered and hashed again by the one after it, or by the closing', () => {
     const redone = (seq: number) => {
       const entries = chain();

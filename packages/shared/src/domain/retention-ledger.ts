@@ -108,6 +108,35 @@ export function chainEntries(head: string, entries: readonly LedgerEntry[]): Cha
   });
 }
 
+const isText = (value: unknown): value is string => typeof value === 'string';
+const isInstant = (value: unknown): boolean => value instanceof Date && !Number.isNaN(value.getTime());
+export const isCount = (value: unknown): value is number =>
+  Number.isSafeInteger(value) && (value as number) >= 0;
+
+/** What the fields of an entry are when nobody has altered it: whoever can write into the database may have. */
+const ENTRY_FIELDS = Object.entries({
+  operationKey: isText,
+  kind: isText,
+  recordHash: isText,
+  shipmentHash: (value) => value === null || isText(value),
+  reason: isText,
+  policyId: isText,
+  policyVersion: isCount,
+  cutoff: isInstant,
+  terminalAt: isInstant,
+  deletedAt: isInstant,
+  digest: isText,
+  runId: isText,
+  shard: isCount,
+  page: isCount,
+  seq: isCount,
+  previous: isText,
+  hash: isText,
+} satisfies Record<keyof ChainedEntry, (value: unknown) => boolean>) as [
+  keyof ChainedEntry,
+  (value: unknown) => boolean,
+][];
+
 /** Where a chain does not hold. */
 export interface ChainFault {
   readonly shard: number;
@@ -133,9 +162,18 @@ export class ChainCheck {
     this.#previous = chainStart(runId, shard);
   }
 
+  /** @param entry as it is stored, whatever became of it there. */
   next(entry: ChainedEntry): void {
     this.count += 1;
     this.#seq += 1;
+    const field = ENTRY_FIELDS.find(([name, is]) => !is(entry[name]))?.[0];
+    if (field !== undefined) {
+      // Its hash cannot be made. Where it stands is all that is left to name it by.
+      const named = { seq: this.#seq, operationKey: isText(entry.operationKey) ? entry.operationKey : null };
+      this.#fault('altered', named, `has a value of another type as its ${field}`);
+      this.#previous = isText(entry.hash) ? entry.hash : '';
+      return;
+    }
     if (entry.seq !== this.#seq) {
       this.#missing(this.#seq, entry.seq - 1);
       this.#seq = entry.seq;
@@ -163,7 +201,11 @@ export class ChainCheck {
     this.faults.push({ shard: this.#shard, seq: from, operationKey: null, fault: 'missing', message });
   }
 
-  #fault(fault: 'altered', { seq, operationKey: key }: ChainedEntry, what: string): void {
+  #fault(
+    fault: 'altered',
+    { seq, operationKey: key }: Pick<ChainFault, 'seq' | 'operationKey'>,
+    what: string,
+  ): void {
     const message = `entry ${seq} ${what}`;
     this.faults.push({ shard: this.#shard, seq, operationKey: key, fault, message });
   }

@@ -3,8 +3,10 @@ import type { LedgerQuery } from '../contracts/retention.ts';
 import { RETENTION_KINDS } from '../domain/retention.ts';
 import {
   ChainCheck,
+  type ChainClosing,
   type ChainedEntry,
   type ChainFault,
+  isCount,
   type LedgerKey,
   recordHash,
   shipmentHash,
@@ -33,6 +35,8 @@ export interface Verification {
 
 /** Most faults that a verification lists: the first ones say where to look. */
 const MAX_FAULTS = 100;
+/** As many as the numbers in the ids have room for. */
+const MAX_SHARDS = 1_000;
 
 export const ledgerRowId = (runId: string, shard: number, seq: number): string =>
   `${runId}/${String(shard).padStart(3, '0')}/${String(seq).padStart(10, '0')}`;
@@ -75,8 +79,10 @@ export class RetentionLedgerStore {
 
   /** What is known of a delivery that is gone, newest first. Index: `operation`. */
   async ofDelivery(id: string): Promise<RetentionLedgerRow[]> {
-    const rows = await this.#ledger.find(ofRecords([recordHash(this.#key, 'deliveries', id)])).toArray();
-    return rows.sort((a, b) => b.deletedAt.getTime() - a.deletedAt.getTime());
+    return this.#ledger
+      .find(ofRecords([recordHash(this.#key, 'deliveries', id)]))
+      .sort({ deletedAt: -1 })
+      .toArray();
   }
 
   /** Those of some events that were deleted. One query, however many. Index: `operation`. */
@@ -89,48 +95,67 @@ export class RetentionLedgerStore {
     return new Set(rows.flatMap((row) => byHash.get(row.recordHash) ?? []));
   }
 
-  /** Recomputes a run's chains from the first entry to the last and compares all counts. @returns null: no such run. */
+  /**
+   * Recomputes a run's chains from the first entry to the last and compares all counts. Whatever stands in the database
+   * is answered with a fault, and never with an error. @returns null: no such run.
+   */
   async verify(runId: string): Promise<Verification | null> {
     const run = await this.#runs.findOne({ _id: runId, policyId: { $exists: true } });
     if (!run) return null;
-    const shards = await this.#shards.find({ runId }).sort({ shard: 1 }).toArray();
-    const closings = new Map(run.chains?.map((chain) => [chain.shard, chain]));
+    const rows = await this.#shards.find({ runId }).sort({ shard: 1 }).toArray();
     const faults: ChainFault[] = [];
+    const count = (value: unknown, what: string): number => {
+      if (isCount(value)) return value;
+      faults.push(runFault(`${what} is no count`));
+      return 0;
+    };
+    const runDeleted = count(run.deleted, 'what the run says it deleted');
+    const shards = Math.min(count(run.shards, 'how many shards the run has'), MAX_SHARDS);
+    const closings = new Map(closingsOf(run.chains).map((chain) => [chain.shard, chain]));
     let entries = 0;
     let inShards = 0;
-    for (let shard = 0; shard < run.shards; shard++) {
+    for (let shard = 0; shard < shards; shard++) {
       const check = new ChainCheck(runId, shard);
       const chain = this.#ledger
         .find({ _id: below(ledgerRowId(runId, shard, 0).slice(0, -10)) })
         .sort({ _id: 1 });
       for await (const entry of chain) check.next(entry);
-      const row = shards.find((found) => found.shard === shard);
+      const row = rows.find((found) => found.shard === shard);
       // The run has a copy of how its chains ended, so that a shard whose row is gone is checked all the same.
-      check.end(closings.get(shard) ?? row?.closing ?? null);
+      check.end(closings.get(shard) ?? closingsOf([{ ...row?.closing, shard }])[0] ?? null);
       entries += check.count;
-      inShards += row?.deleted ?? 0;
+      inShards += row ? count(row.deleted, `what shard ${shard} says it deleted`) : 0;
       faults.push(...check.faults);
     }
+    const finished = run.finishedAt !== undefined;
     const strays = await this.#ledger.countDocuments({ _id: below(`${runId}/`) });
     if (strays !== entries)
-      faults.push(countFault(`the run has ${strays} entries, ${entries} of them in its shards`));
-    if (run.finishedAt && run.deleted !== entries)
+      faults.push(runFault(`the run has ${strays} entries, ${entries} of them in its shards`));
+    if (finished && runDeleted !== entries)
       faults.push(
-        countFault(`the run says that ${run.deleted} records were deleted; ${entries} entries were found`),
+        runFault(`the run says that ${runDeleted} records were deleted; ${entries} entries were found`),
       );
-    if (inShards !== (run.finishedAt ? run.deleted : entries))
+    if (inShards !== (finished ? runDeleted : entries))
       faults.push(
-        countFault(`its shards say that ${inShards} records were deleted; ${entries} entries were found`),
+        runFault(`its shards say that ${inShards} records were deleted; ${entries} entries were found`),
       );
     return {
       runId,
-      finished: run.finishedAt !== undefined,
+      finished,
       verified: faults.length === 0,
-      deleted: run.finishedAt ? run.deleted : inShards,
+      deleted: finished ? runDeleted : inShards,
       entries,
       faults: faults.slice(0, MAX_FAULTS),
     };
   }
+}
+
+/** Those of some closings that can be compared with. */
+function closingsOf(stored: unknown): ({ shard: number } & ChainClosing)[] {
+  if (!Array.isArray(stored)) return [];
+  return stored.filter(
+    (closing) => isCount(closing?.shard) && isCount(closing?.count) && typeof closing?.head === 'string',
+  );
 }
 
 /** A record's entries: operation keys begin with its hash, which holds no character that a pattern would read. */
@@ -138,7 +163,7 @@ function ofRecords(hashes: readonly string[]): Filter<RetentionLedgerRow> {
   return { operationKey: { $in: hashes.map((hash) => new RegExp(`^${hash}/`)) } };
 }
 
-const countFault = (message: string): ChainFault => ({
+const runFault = (message: string): ChainFault => ({
   shard: -1,
   seq: 0,
   operationKey: null,
