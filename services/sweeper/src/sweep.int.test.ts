@@ -236,6 +236,27 @@ describe('a run', () => {
     expect(await bench.runs.get(run._id)).toMatchObject({ deleted: 40, stoppedBecause: 'done' });
   });
 
+  it('is charged for what it deletes only: runs that find nothing or no time leave the rate to the next', async () => {
+    await bench.sweeping.put({ deletesPerSecond: 1 }, 'root');
+    const sweep = async (deadline: number) => {
+      const run = await bench.run(CUTOFF);
+      await sweeper.workItem(workItem(run._id), deadline, always);
+      return bench.runs.get(run._id);
+    };
+    for (let n = 0; n < 5; n++) expect(await sweep(NO_END)).toMatchObject({ stoppedBecause: 'done' });
+    await put(old(3));
+    const settings = bench.database.db.collection<{ freeAt: Date }>('retention_settings');
+    const freeAt = async () => (await settings.findOne({}))?.freeAt;
+    for (let n = 0; n < 120; n++) await bench.sweeping.book(1, NO_END);
+    const before = await freeAt();
+    const early = () => performance.now() + 10_000;
+    for (let n = 0; n < 3; n++)
+      expect(await sweep(early())).toMatchObject({ deleted: 0, stoppedBecause: 'budget' });
+    expect(await freeAt()).toEqual(before);
+    await bench.sweeping.put({ deletesPerSecond: 1 }, 'root');
+    expect(await sweep(NO_END)).toMatchObject({ deleted: 3, pages: 3, stoppedBecause: 'done' });
+  });
+
   it('passes over a record that the ledger says was deleted by the same operation, and deletes the others', async () => {
     await put(old(5));
     const first = await bench.run(CUTOFF);

@@ -130,11 +130,13 @@ export class Sweep {
     const { sweeping } = this.#deps;
     for (;;) {
       if (!(await mayGoOn())) throw new HandOverError();
-      const { paused, waitMs } = await sweeping.book(progress.pageSize);
-      if (paused) return 'paused';
-      if (performance.now() + waitMs >= deadline) return 'budget';
-      if (waitMs > 0) await delay(waitMs);
-      const result = await this.#page(progress);
+      const patienceMs = deadline - performance.now();
+      const permit = await sweeping.book(progress.pageSize, patienceMs);
+      if (permit.paused) return 'paused';
+      if (permit.waitMs >= patienceMs) return 'budget';
+      if (permit.waitMs > 0) await delay(permit.waitMs);
+      const result = await this.#page(progress, permit.limit);
+      await sweeping.settle(permit, result?.deleted ?? 0);
       // Nothing happened, or somebody else closed the shard: then its end is not this sweeper's to tell.
       if (result === null) continue;
       if (result.closed || result.next === null) return 'done';
@@ -145,9 +147,9 @@ export class Sweep {
   }
 
   /** @returns null if the page has to be made again, smaller or without a record. */
-  async #page(progress: Progress): Promise<PageResult | null> {
+  async #page(progress: Progress, limit: number): Promise<PageResult | null> {
     const { pages, clock } = this.#deps;
-    const { run, shard, session, after, pageSize: limit, except, orderedSubscribers } = progress;
+    const { run, shard, session, after, except, orderedSubscribers } = progress;
     const begun = performance.now();
     try {
       const request = { run, shard, after, limit, except, orderedSubscribers, now: clock.now() };

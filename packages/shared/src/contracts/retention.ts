@@ -49,11 +49,22 @@ export const erasureInput = z.strictObject({
     .describe('Deliveries that are still owed: wait until they are closed, or cancel them'),
 });
 
-/** What all sweepers together obey, from the next page on. */
-export const sweepingInput = z.strictObject({
-  paused: z.boolean().default(false),
-  deletesPerSecond: z.int().min(1).max(1_000_000).nullable().default(null).describe('Null: no limit'),
-});
+/** What all sweepers together obey, from the next page on. What is left out stays as it is. */
+export const sweepingInput = z
+  .strictObject({
+    paused: z.boolean().optional().describe('Left out: stays as it is'),
+    deletesPerSecond: z
+      .int()
+      .min(1)
+      .max(1_000_000)
+      .nullable()
+      .optional()
+      .describe('Null: no limit. Left out: stays as it is'),
+  })
+  .refine(
+    ({ paused, deletesPerSecond }) => paused !== undefined || deletesPerSecond !== undefined,
+    'must name paused or deletesPerSecond',
+  );
 export type SweepingInput = z.output<typeof sweepingInput>;
 
 /** Of a list by id: the cursor is the last id of the page before. */

@@ -246,4 +246,13 @@ describe('sweeping', () => {
     ]);
     expect((await call('PUT', '/v1/retention/sweeping', { paused: 'yes' })).status).toBe(422);
   });
+
+  it('keeps what a change leaves out: a rate lifts no pause, a pause no rate', async () => {
+    const change = async (body: object) => (await call('PUT', '/v1/retention/sweeping', body)).body;
+    expect(await change({ paused: true })).toMatchObject({ paused: true, deletesPerSecond: null });
+    expect(await change({ deletesPerSecond: 500 })).toMatchObject({ paused: true, deletesPerSecond: 500 });
+    expect(await change({ paused: false })).toMatchObject({ paused: false, deletesPerSecond: 500 });
+    expect(await change({ deletesPerSecond: null })).toMatchObject({ paused: false, deletesPerSecond: null });
+    expect((await call('PUT', '/v1/retention/sweeping', {})).status).toBe(422);
+  });
 });
