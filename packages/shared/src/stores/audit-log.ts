@@ -24,9 +24,11 @@ export interface AuditOutcome {
   /** Versions of the target, where it has them. */
   before: number | null;
   after: number | null;
+  /** What it turned out to be done to, where that had no name before. */
+  target?: string;
 }
 
-export interface AuditRow extends Intent, Partial<AuditOutcome> {
+export interface AuditRow extends Intent, Partial<Omit<AuditOutcome, 'target'>> {
   _id: string;
   at: Date;
   /** Left out: the process ended in between, and whether the change was made only the target can tell. */

@@ -47,6 +47,20 @@ describe('a change', () => {
     );
   });
 
+  it('that erases a shipment is recorded under the name of the erasure, and holds no id of the shipment', async () => {
+    const ask = { shipmentId: 'SHP-erase-me', reason: 'asked for by SHP-erase-me' };
+    const { body } = await call('POST', '/v1/retention/erasures', ask);
+    await call('PUT', '/v1/retention/holds/SHP-held', { reason: 'litigation' });
+    await call('POST', '/v1/retention/erasures', { ...ask, shipmentId: 'SHP-held' });
+    const entries = await entriesOf('action=eraseShipment');
+    expect(entries).toMatchObject([
+      { target: 'retention/erasures', outcome: 'refused', status: 409, code: 'held' },
+      { target: `retention/erasures/${body.erasureId}`, outcome: 'done', status: 202, parameters: {} },
+    ]);
+    expect(await entriesOf(`target=retention/erasures/${body.erasureId}`)).toEqual([entries[1]]);
+    expect(JSON.stringify(entries)).not.toContain('SHP-');
+  });
+
   it('that is refused is recorded too, once it was understood', async () => {
     await call('PUT', '/v1/subscribers/a2', { url: 'http://10.0.0.1/' });
     await call('PUT', '/v1/subscribers/a2', { url: 1 });

@@ -69,7 +69,8 @@ export async function recorded<Deps>(
   try {
     const reply = await change();
     const { before = null, after = null } = reply.versions ?? {};
-    await end({ outcome: 'done', status: reply.status, code: null, before, after });
+    const made = reply.target === undefined ? {} : { target: reply.target };
+    await end({ outcome: 'done', status: reply.status, code: null, before, after, ...made });
     return reply;
   } catch (error) {
     const { status, code } = problemOf(error, engineProblem);

@@ -17,6 +17,7 @@ import { erasureView, ledgerView } from './retention-views.ts';
 import { json, routesFor } from './route.ts';
 
 const MAX_BODY_BYTES = 16 * 1024;
+const ERASURES = 'retention/erasures';
 
 export interface ProofDeps {
   readonly ledger: RetentionLedgerStore;
@@ -85,8 +86,8 @@ export const proofRoutes = [
     body: json(erasureInput, MAX_BODY_BYTES),
     answers: { 202: erasureAnswer },
     problems: ['held'],
-    // The erasure's own row says who asked for it, and knows the shipment by its hash once it is done.
-    target: null,
+    // Its id, which holds the shipment's hash: the audit log outlives what is erased.
+    target: () => ERASURES,
     async handle({ body, caller }, { retention: { holds, erasures, erasureRuns, now } }) {
       const { shipmentId, reason, open } = body;
       const hold = await holds.get(shipmentId);
@@ -94,7 +95,8 @@ export const proofRoutes = [
       const erasure = await erasures.ask(shipmentId, reason, open, caller.name, now());
       const run = await erasureRuns.fire(erasure, now());
       const row = (await erasures.get(erasure._id)) ?? erasure;
-      return { status: 202, body: erasureView(row, run?._id ?? null) };
+      const target = `${ERASURES}/${erasure._id}`;
+      return { status: 202, body: erasureView(row, run?._id ?? null), target };
     },
   }),
 

@@ -16,8 +16,11 @@ type Answer<Of extends Answers> = {
     : { readonly status: Status };
 }[keyof Of & number];
 
-/** What a handler gives back: an answer, and of a change the versions of its target before and after. */
-type Reply<Of extends Answers> = Answer<Of> & { readonly versions?: Versions };
+/**
+ * What a handler gives back: an answer, and of a change the versions of its target before and after. `target` names
+ * what the change made, where the call could not: it is recorded in the place of the one that the call gave.
+ */
+type Reply<Of extends Answers> = Answer<Of> & { readonly versions?: Versions; readonly target?: string };
 
 /** Null: there was or is none. */
 export interface Versions {
