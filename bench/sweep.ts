@@ -85,7 +85,7 @@ async function inPages({ db }: OwnDatabase, pageSize: number, cutoff: Date): Pro
   };
   const run = await new RetentionRunStore(db).begin(benchRun(pageSize, cutoff));
   const shards = new RetentionShardStore(db);
-  await shards.make(run._id, [selection]);
+  await shards.make(run, [selection]);
   const shard = await shards.get(run._id, 0);
   if (!shard) throw new Error('the shard was not made');
   const pages = new RetentionSweepStore(db, ledgerKeyOf(randomBytes(32)));

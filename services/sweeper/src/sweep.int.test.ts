@@ -501,8 +501,28 @@ describe('the proof', () => {
     }
     for (const answer of answers)
       expect(answer).toMatchObject({ runId: run._id, entries: expect.any(Number) });
-    if (field === 'deleted' || field === 'shards')
+    if (field !== 'finishedAt')
       for (const answer of answers) expect(answer).toMatchObject({ verified: false });
+  });
+
+  it('fails when the run has another rule, another count or no closings any more', async () => {
+    const { run } = await swept();
+    const stored = await bench.runs.get(run._id);
+    const runs = bench.database.db.collection<{ _id: string }>('runs');
+    const changes = [
+      { policyId: 'other' },
+      { policyVersion: 9 },
+      { cutoff: new Date(0) },
+      { candidates: 24 },
+      { chains: [] },
+      { chains: undefined },
+    ];
+    for (const change of changes) {
+      await runs.replaceOne({ _id: run._id }, { ...stored, ...change });
+      expect([change, await bench.ledger.verify(run._id)]).toMatchObject([change, { verified: false }]);
+      await runs.replaceOne({ _id: run._id }, stored ?? {});
+      expect(await bench.ledger.verify(run._id)).toMatchObject({ verified: true });
+    }
   });
 
   it('fails when an entry is added', async () => {

@@ -2,6 +2,7 @@ import { describe, expect, it } from 'vitest';
 import {
   ChainCheck,
   type ChainedEntry,
+  type ChainRun,
   chainEntries,
   chainStart,
   type LedgerEntry,
@@ -12,6 +13,7 @@ import {
 
 const RUN = 'retention.p.v1.2026-03-31T00:30:00Z';
 const AT = new Date('2026-03-31T00:30:00Z');
+const OF = { _id: RUN, policyId: 'p', policyVersion: 1, cutoff: AT, candidates: 5 };
 
 const entry = (seq: number): LedgerEntry => ({
   operationKey: `p/1/${seq}`,
@@ -30,11 +32,15 @@ const entry = (seq: number): LedgerEntry => ({
   page: 1,
   seq,
 });
-const chain = () => chainEntries(chainStart(RUN, 0), [1, 2, 3, 4, 5].map(entry));
+const chain = () => chainEntries(chainStart(OF, 0), [1, 2, 3, 4, 5].map(entry));
 const closing = { count: 5, head: chain().at(-1)?.hash ?? '', at: AT };
 
-function faultsOf(entries: readonly ChainedEntry[], end: typeof closing | null = closing) {
-  const check = new ChainCheck(RUN, 0);
+function faultsOf(
+  entries: readonly ChainedEntry[],
+  end: typeof closing | null = closing,
+  run: ChainRun = OF,
+) {
+  const check = new ChainCheck(run, 0);
   for (const each of entries) check.next(each);
   check.end(end);
   return check.faults.map(({ fault, seq }) => [fault, seq]);
@@ -43,7 +49,7 @@ function faultsOf(entries: readonly ChainedEntry[], end: typeof closing | null =
 describe('the chain of a ledger', () => {
   it('holds as it was made, page by page or at once', () => {
     const [one, two, ...rest] = [1, 2, 3, 4, 5].map(entry);
-    const first = chainEntries(chainStart(RUN, 0), [one, two] as LedgerEntry[]);
+    const first = chainEntries(chainStart(OF, 0), [one, two] as LedgerEntry[]);
     const second = chainEntries(first.at(-1)?.hash ?? '', rest);
     expect([...first, ...second]).toEqual(chain());
     expect(faultsOf(chain())).toEqual([]);
@@ -90,6 +96,21 @@ describe('the chain of a ledger', () => {
       return entries.map((each) => (each.seq === seq && changed ? changed : each));
     };
     expect([faultsOf(redone(3)), faultsOf(redone(5))]).toEqual([[['altered', 4]], [['closing', 5]]]);
+  });
+
+  it.each([
+    { policyId: 'q' },
+    { policyVersion: 2 },
+    { cutoff: new Date(9) },
+    { cutoff: 'never' as unknown as Date },
+    { candidates: 6 },
+    { candidates: null },
+  ])('does not hold for a run that says %j', (changed) => {
+    const nothing = { count: 0, head: chainStart(OF, 0), at: AT };
+    const altered = { ...OF, ...changed };
+    expect(faultsOf(chain(), closing, altered)).toEqual([['altered', 1]]);
+    expect(faultsOf([], nothing, altered)).toEqual([['closing', 0]]);
+    expect(faultsOf([], nothing)).toEqual([]);
   });
 
   it('of a shard that is under way has no end to be compared with', () => {

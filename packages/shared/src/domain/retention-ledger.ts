@@ -69,9 +69,20 @@ export function operationKey(policyId: string, version: number, cutoff: Date, re
   return `${record}/${policyId}/${version}/${cutoff.toISOString()}`;
 }
 
-/** What a chain begins with: its first entry follows this. */
-export function chainStart(runId: string, shard: number): string {
-  return sha256(JSON.stringify(['chain', runId, shard]));
+/** What a run is held to by its chains. */
+export interface ChainRun {
+  readonly _id: string;
+  readonly policyId: string;
+  readonly policyVersion: number;
+  readonly cutoff: Date;
+  readonly candidates: number | null;
+}
+
+/** What a chain begins with: its first entry follows this. Changes with everything that a run is held to. */
+export function chainStart(run: ChainRun, shard: number): string {
+  const { _id, policyId, policyVersion, cutoff, candidates } = run;
+  const at = isInstant(cutoff) ? cutoff.getTime() : null;
+  return sha256(JSON.stringify(['chain', _id, shard, policyId, policyVersion, at, candidates]));
 }
 
 /** The hash of an entry at its place in the chain; changes with every field. */
@@ -109,7 +120,7 @@ export function chainEntries(head: string, entries: readonly LedgerEntry[]): Cha
 }
 
 const isText = (value: unknown): value is string => typeof value === 'string';
-const isInstant = (value: unknown): boolean => value instanceof Date && !Number.isNaN(value.getTime());
+const isInstant = (value: unknown): value is Date => value instanceof Date && !Number.isNaN(value.getTime());
 export const isCount = (value: unknown): value is number =>
   Number.isSafeInteger(value) && (value as number) >= 0;
 
@@ -157,9 +168,9 @@ export class ChainCheck {
   #seq = 0;
   count = 0;
 
-  constructor(runId: string, shard: number) {
+  constructor(run: ChainRun, shard: number) {
     this.#shard = shard;
-    this.#previous = chainStart(runId, shard);
+    this.#previous = chainStart(run, shard);
   }
 
   /** @param entry as it is stored, whatever became of it there. */
@@ -178,7 +189,11 @@ export class ChainCheck {
       this.#missing(this.#seq, entry.seq - 1);
       this.#seq = entry.seq;
     } else if (entry.previous !== this.#previous) {
-      this.#fault('altered', entry, 'does not follow the entry before it');
+      const before =
+        this.#seq === 1
+          ? 'what its run says of itself: policy, version, cutoff, candidates'
+          : 'the entry before it';
+      this.#fault('altered', entry, `does not follow ${before}`);
     }
     if (entryHash(entry.previous, entry) !== entry.hash) {
       this.#fault('altered', entry, 'does not have the content that its hash was made of');

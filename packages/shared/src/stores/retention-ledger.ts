@@ -115,7 +115,7 @@ export class RetentionLedgerStore {
     let entries = 0;
     let inShards = 0;
     for (let shard = 0; shard < shards; shard++) {
-      const check = new ChainCheck(runId, shard);
+      const check = new ChainCheck(run, shard);
       const chain = this.#ledger
         .find({ _id: below(ledgerRowId(runId, shard, 0).slice(0, -10)) })
         .sort({ _id: 1 });
@@ -128,6 +128,11 @@ export class RetentionLedgerStore {
       faults.push(...check.faults);
     }
     const finished = run.finishedAt !== undefined;
+    const unclosed = Array.from({ length: shards }, (_, shard) => shard).filter((n) => !closings.has(n));
+    // One that was given up before all its shards were made has deleted nothing.
+    const neverBegan = run.stoppedBecause === 'abandoned' && run.chains === undefined && entries === 0;
+    if (finished && unclosed.length > 0 && !neverBegan)
+      faults.push(runFault(`the run does not say how the chains of its shards ${unclosed.join(', ')} ended`));
     const strays = await this.#ledger.countDocuments({ _id: below(`${runId}/`) });
     if (strays !== entries)
       faults.push(runFault(`the run has ${strays} entries, ${entries} of them in its shards`));

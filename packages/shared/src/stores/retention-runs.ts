@@ -119,14 +119,17 @@ export class RetentionRunStore {
     return found;
   }
 
-  /** Records the count once; the first one stands. */
+  /** Records the count once; the first one stands. @returns the run with what stands. */
   async recordCandidates(
     id: string,
     candidates: number,
     oldestAt: Date | null,
     shards: number,
-  ): Promise<void> {
+  ): Promise<RetentionRunRow> {
     await this.#runs.updateOne({ _id: id, candidates: null }, { $set: { candidates, oldestAt, shards } });
+    const run = await this.get(id);
+    if (!run) throw new Error(`run ${id} was there and is gone`);
+    return run;
   }
 
   async markDispatched(id: string): Promise<void> {

@@ -1,7 +1,6 @@
 import type { Collection, Db } from 'mongodb';
 import type { StopReason } from '../domain/retention.ts';
-import type { ChainClosing } from '../domain/retention-ledger.ts';
-import { chainStart } from '../domain/retention-ledger.ts';
+import { type ChainClosing, type ChainRun, chainStart } from '../domain/retention-ledger.ts';
 import { insertMissing } from './duplicate-keys.ts';
 import type { Selection } from './retention-selection.ts';
 
@@ -42,8 +41,9 @@ export class RetentionShardStore {
     this.#shards = db.collection('retention_shards');
   }
 
-  /** Makes the shards of a run that are not there yet. */
-  async make(runId: string, selections: readonly Selection[]): Promise<void> {
+  /** Makes the shards of a run that are not there yet. @param run as it stands, with its count: its chains begin with it. */
+  async make(run: ChainRun, selections: readonly Selection[]): Promise<void> {
+    const { _id: runId } = run;
     await insertMissing(
       this.#shards,
       selections.map((selection, shard) => ({
@@ -53,7 +53,7 @@ export class RetentionShardStore {
         selection,
         pages: 0,
         deleted: 0,
-        head: chainStart(runId, shard),
+        head: chainStart(run, shard),
         conflicts: [],
         conflictCount: 0,
         elapsedMs: 0,

@@ -100,8 +100,8 @@ export class ErasureRuns {
     }));
     let candidates = 0;
     for (const selection of selections) candidates += (await count(selection, run.cutoff)).candidates;
-    await retentionRuns.recordCandidates(run._id, candidates, null, selections.length);
-    await shards.make(run._id, selections);
+    const counted = await retentionRuns.recordCandidates(run._id, candidates, null, selections.length);
+    await shards.make(counted, selections);
     // One work item: its sweeper takes the kinds in their order.
     await producer.send('retentionTicks', [{ runId: run._id, policyId: ERASURE_POLICY, shard: 0 }]);
     await retentionRuns.markDispatched(run._id);

@@ -153,13 +153,19 @@ export class RetentionTick {
     }
     const whole = { kind, states, from: null, to: null, shipmentId: null };
     const counted = run.candidates === null ? await count(whole, cutoff) : run;
-    const candidates = counted.candidates ?? 0;
-    const ranges = mode === 'enforce' && candidates > 0 ? shardsFor(kind, candidates) : [];
-    await retentionRuns.recordCandidates(_id, candidates, counted.oldestAt, ranges.length);
-    gauge(policyId, candidates, counted.oldestAt, cutoff, startedAt);
+    const rangesOf = (candidates: number) =>
+      mode === 'enforce' && candidates > 0 ? shardsFor(kind, candidates) : [];
+    const found = counted.candidates ?? 0;
+    // The slot may be fired by two at once: the shards are those of the count that stands.
+    const standing = await retentionRuns.recordCandidates(
+      ...([_id, found, counted.oldestAt, rangesOf(found).length] as const),
+    );
+    const candidates = standing.candidates ?? 0;
+    const ranges = rangesOf(candidates);
+    gauge(policyId, candidates, standing.oldestAt, cutoff, startedAt);
     if (ranges.length === 0) return end(mode === 'enforce' ? 'done' : 'observed');
     await shards.make(
-      _id,
+      standing,
       ranges.map((range) => ({ ...whole, ...range })),
     );
     await producer.send(

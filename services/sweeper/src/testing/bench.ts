@@ -93,7 +93,7 @@ export class Bench implements AsyncDisposable {
       states,
     });
     await this.shards.make(
-      run._id,
+      run,
       ranges.map((range) => ({ kind, states, shipmentId, ...range })),
     );
     return run;
