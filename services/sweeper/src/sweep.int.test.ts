@@ -505,6 +505,23 @@ describe('the proof', () => {
       for (const answer of answers) expect(answer).toMatchObject({ verified: false });
   });
 
+  it('fails when an entry that stands nowhere says that it is of the run', async () => {
+    const { run, ledger, entry } = await swept();
+    await ledger.insertOne({ ...entry, _id: 'forged-1', operationKey: 'x' } as { _id: string });
+    expect(await bench.ledger.verify(run._id)).toMatchObject({
+      verified: false,
+      faults: [{ message: expect.stringContaining('26 entries say') }],
+    });
+  });
+
+  it('finds nothing against any entry of a chain, and something against a neighbour of one that is missing', async () => {
+    const { ledger, entry } = await swept();
+    const faults = async () => Promise.all((await bench.entries()).map((each) => bench.ledger.faultOf(each)));
+    expect((await faults()).filter((fault) => fault !== null)).toEqual([]);
+    await ledger.deleteOne({ _id: entry._id });
+    expect((await faults()).filter((fault) => fault !== null)).toHaveLength(2);
+  });
+
   it('fails when the run has another rule, another count or no closings any more', async () => {
     const { run } = await swept();
     const stored = await bench.runs.get(run._id);

@@ -96,16 +96,24 @@ export const verificationAnswer = z.strictObject({
   ),
 });
 
-const entries = z.array(ledgerAnswer).readonly();
+const ofLedger = {
+  entries: z.array(ledgerAnswer).readonly(),
+  faults: z.array(z.string()).readonly().describe('Of each entry that does not stand in its chain: why'),
+};
 
 export const proofAnswer = z.discriminatedUnion('state', [
-  z.strictObject({ deliveryId: z.string(), state: z.literal('gone'), entries }),
+  z.strictObject({ deliveryId: z.string(), state: z.literal('gone'), ...ofLedger }),
+  z.strictObject({
+    deliveryId: z.string(),
+    state: z.literal('unproven').describe('It is not there, and no entry for it stands in its chain'),
+    ...ofLedger,
+  }),
   z.strictObject({
     deliveryId: z.string(),
     state: z.literal('present'),
     delivery: z.strictObject({ state: z.string(), closedAt: instant.nullable() }),
     because: z.array(z.string()).readonly(),
-    entries,
+    ...ofLedger,
   }),
 ]);
 

@@ -148,6 +148,16 @@ const ENTRY_FIELDS = Object.entries({
   (value: unknown) => boolean,
 ][];
 
+/** A field of a stored entry that holds what none does; undefined: there is none. */
+function malformedField(entry: ChainedEntry): keyof ChainedEntry | undefined {
+  return ENTRY_FIELDS.find(([name, is]) => !is(entry[name]))?.[0];
+}
+
+/** Whether an entry has the content that its hash was made of. */
+export function isUnaltered(entry: ChainedEntry): boolean {
+  return malformedField(entry) === undefined && entryHash(entry.previous, entry) === entry.hash;
+}
+
 /** Where a chain does not hold. */
 export interface ChainFault {
   readonly shard: number;
@@ -177,7 +187,7 @@ export class ChainCheck {
   next(entry: ChainedEntry): void {
     this.count += 1;
     this.#seq += 1;
-    const field = ENTRY_FIELDS.find(([name, is]) => !is(entry[name]))?.[0];
+    const field = malformedField(entry);
     if (field !== undefined) {
       // Its hash cannot be made. Where it stands is all that is left to name it by.
       const named = { seq: this.#seq, operationKey: isText(entry.operationKey) ? entry.operationKey : null };

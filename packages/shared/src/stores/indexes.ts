@@ -81,6 +81,7 @@ export const INDEXES: Readonly<Record<string, readonly Index[]>> = {
   retention_ledger: [
     { key: { operationKey: 1 }, options: { name: 'operation', unique: true } },
     { key: { shipmentHash: 1 }, options: { name: 'shipment' } },
+    { key: { runId: 1 }, options: { name: 'run' } },
   ],
   retention_erasures: [
     { key: { shipmentHash: 1 }, options: { name: 'shipment' } },

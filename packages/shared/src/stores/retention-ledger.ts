@@ -6,7 +6,9 @@ import {
   type ChainClosing,
   type ChainedEntry,
   type ChainFault,
+  chainStart,
   isCount,
+  isUnaltered,
   type LedgerKey,
   recordHash,
   shipmentHash,
@@ -85,6 +87,32 @@ export class RetentionLedgerStore {
       .toArray();
   }
 
+  /**
+   * What speaks against an entry; null: it stands at its place, between its neighbours, in the chain of its run. Cheap,
+   * and no verification of the run: an entry that was copied or made up shows, a chain that was made up whole does not.
+   */
+  async faultOf(entry: RetentionLedgerRow): Promise<string | null> {
+    const { _id, runId, shard, seq, previous, hash } = entry;
+    if (!isUnaltered(entry)) return `entry ${_id} does not have the content that its hash was made of`;
+    const notOf = `entry ${_id} is no entry of the run ${runId} that it names`;
+    if (_id !== ledgerRowId(runId, shard, seq)) return notOf;
+    // Before the neighbours: an entry that is not the last by now has one after it.
+    const [run, row] = await Promise.all([
+      this.#runs.findOne({ _id: runId, policyId: { $exists: true } }),
+      this.#shards.findOne({ runId, shard }),
+    ]);
+    if (!run) return notOf;
+    const [before, after] = await Promise.all([
+      seq === 1 ? null : this.#ledger.findOne({ _id: ledgerRowId(runId, shard, seq - 1) }),
+      this.#ledger.findOne({ _id: ledgerRowId(runId, shard, seq + 1) }),
+    ]);
+    if (previous !== (seq === 1 ? chainStart(run, shard) : before?.hash))
+      return `entry ${_id} does not follow the one before it`;
+    const closing = closingsOf(run.chains).find((chain) => chain.shard === shard);
+    const follows = after ? after.previous : (closing?.head ?? row?.head);
+    return follows === hash ? null : `entry ${_id} is not followed by what its chain goes on or ends with`;
+  }
+
   /** Those of some events that were deleted. One query, however many. Index: `operation`. */
   async deletedAmong(eventIds: readonly string[]): Promise<Set<string>> {
     if (eventIds.length === 0) return new Set();
@@ -133,9 +161,19 @@ export class RetentionLedgerStore {
     const neverBegan = run.stoppedBecause === 'abandoned' && run.chains === undefined && entries === 0;
     if (finished && unclosed.length > 0 && !neverBegan)
       faults.push(runFault(`the run does not say how the chains of its shards ${unclosed.join(', ')} ended`));
-    const strays = await this.#ledger.countDocuments({ _id: below(`${runId}/`) });
-    if (strays !== entries)
-      faults.push(runFault(`the run has ${strays} entries, ${entries} of them in its shards`));
+    const [byPlace, byRun] = await Promise.all([
+      this.#ledger.countDocuments({ _id: below(`${runId}/`) }),
+      // Index: `run`. An entry that stands elsewhere says so as well.
+      this.#ledger.countDocuments({ runId }, { hint: hintOf('retention_ledger', 'run') }),
+    ]);
+    if (byPlace !== entries)
+      faults.push(runFault(`the run has ${byPlace} entries, ${entries} of them in its shards`));
+    if (byRun !== byPlace)
+      faults.push(
+        runFault(
+          `${byRun} entries say that they are of the run; ${byPlace} stand in the places of its entries`,
+        ),
+      );
     if (finished && runDeleted !== entries)
       faults.push(
         runFault(`the run says that ${runDeleted} records were deleted; ${entries} entries were found`),

@@ -1,4 +1,10 @@
-import { ledgerKeyOf, recordHash } from '@waybill/shared/domain/retention-ledger';
+import {
+  chainEntries,
+  chainStart,
+  type LedgerEntry,
+  ledgerKeyOf,
+  recordHash,
+} from '@waybill/shared/domain/retention-ledger';
 import { toBinary } from '@waybill/shared/stores/dead-letters';
 import { closedRow, putDeliveries } from '@waybill/shared/testing/rows';
 import { afterAll, beforeAll, beforeEach, describe, expect, inject, it } from 'vitest';
@@ -187,19 +193,21 @@ describe('the ledger', () => {
     const key = ledgerKeyOf(bench.namingKey);
     const hash = recordHash(key, 'deliveries', 'dlv_gone');
     const at = new Date();
-    const entry = {
-      _id: 'run/000/0000000001',
-      operationKey: `${hash}/op`,
-      kind: 'deliveries',
-      recordHash: hash,
-      shipmentHash: null,
-      reason: 'retention',
-      policyId: 'month',
-      policyVersion: 2,
+    const run = { _id: 'run', policyId: 'month', policyVersion: 2, cutoff: at, candidates: 1 };
+    const entry: LedgerEntry = {
+      ...{ operationKey: `${hash}/op`, kind: 'deliveries', recordHash: hash, shipmentHash: null },
+      ...{ reason: 'retention', policyId: 'month', policyVersion: 2 },
       ...{ cutoff: at, terminalAt: at, deletedAt: at },
-      ...{ digest: 'digest', runId: 'run', shard: 0, page: 1, seq: 1, previous: 'previous', hash: 'hash' },
+      ...{ digest: 'digest', runId: 'run', shard: 0, page: 1, seq: 1 },
     };
-    await bench.database.db.collection<{ _id: string }>('retention_ledger').insertOne(entry);
+    const [chained] = chainEntries(chainStart(run, 0), [entry]);
+    const rows = (name: string) => bench.database.db.collection<{ _id: string }>(name);
+    const chains = [{ shard: 0, count: 1, head: chained?.hash, at }];
+    await rows('runs').insertOne({ ...run, chains } as { _id: string });
+    await rows('retention_ledger').insertOne({ _id: 'run/000/0000000001', ...chained } as { _id: string });
+    const other = recordHash(key, 'deliveries', 'dlv_forged');
+    const forged = { ...chained, _id: 'forged-1', recordHash: other, operationKey: `${other}/op` };
+    await rows('retention_ledger').insertOne(forged);
     const found = await call('GET', '/v1/retention/ledger?recordId=dlv_gone');
     expect(found.body).toMatchObject({
       items: [{ operationKey: `${hash}/op`, recordHash: hash }],
@@ -210,7 +218,18 @@ describe('the ledger', () => {
     expect((await call('GET', '/v1/retention/proofs/dlv_gone')).body).toMatchObject({
       state: 'gone',
       entries: [{ operationKey: `${hash}/op` }],
+      faults: [],
     });
+    const proof = () => call('GET', '/v1/retention/proofs/dlv_forged');
+    const unproven = { state: 'unproven', entries: [], faults: [expect.stringContaining('forged-1')] };
+    expect((await proof()).body).toMatchObject(unproven);
+    // With a hash of its own it still stands nowhere.
+    await rows('retention_ledger').deleteOne({ _id: 'forged-1' });
+    const [rehashed] = chainEntries(chainStart(run, 0), [
+      { ...entry, recordHash: other, operationKey: `${other}/op` },
+    ]);
+    await rows('retention_ledger').insertOne({ _id: 'forged-1', ...rehashed } as { _id: string });
+    expect((await proof()).body).toMatchObject(unproven);
     expect((await call('GET', '/v1/retention/proofs/dlv_never')).status).toBe(404);
   });
 

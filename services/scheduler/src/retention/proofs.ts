@@ -15,17 +15,23 @@ interface RetentionProofsDeps {
   readonly now: () => Date;
 }
 
-/** What can be said of a delivery: it is gone, when and under which rule; or it is here, and why. */
-type Proof =
-  | { readonly deliveryId: string; readonly state: 'gone'; readonly entries: readonly ChainedEntry[] }
+/**
+ * What can be said of a delivery: it is gone, when and under which rule; or it is here, and why; or it is not here, and
+ * what the ledger has of it proves nothing. `entries` are those that stand in their chains, `faults` say of each other
+ * one why it does not count.
+ */
+type Proof = {
+  readonly deliveryId: string;
+  readonly entries: readonly ChainedEntry[];
+  readonly faults: readonly string[];
+} & (
+  | { readonly state: 'gone' | 'unproven' }
   | {
-      readonly deliveryId: string;
       readonly state: 'present';
       readonly delivery: { readonly state: string; readonly closedAt: Date | null };
       readonly because: readonly string[];
-      /** Earlier deletions of a record of this name. */
-      readonly entries: readonly ChainedEntry[];
-    };
+    }
+);
 
 export class RetentionProofs {
   readonly #deps: RetentionProofsDeps;
@@ -38,10 +44,15 @@ export class RetentionProofs {
   async ofDelivery(deliveryId: string): Promise<Proof | null> {
     const { deliveries, ledger } = this.#deps;
     const row = await deliveries.get(deliveryId);
-    const entries = (await ledger.ofDelivery(deliveryId)).map(({ _id, ...entry }) => entry);
-    if (!row) return entries.length > 0 ? { deliveryId, state: 'gone', entries } : null;
+    const found = await ledger.ofDelivery(deliveryId);
+    const reasons = await Promise.all(found.map((entry) => ledger.faultOf(entry)));
+    const entries = found.filter((_, index) => reasons[index] === null).map(({ _id, ...entry }) => entry);
+    const faults = reasons.filter((reason) => reason !== null);
+    const said = { deliveryId, entries, faults };
+    if (!row && found.length === 0) return null;
+    if (!row) return { ...said, state: entries.length > 0 ? 'gone' : 'unproven' };
     const delivery = { state: row.state, closedAt: row.closedAt ?? null };
-    return { deliveryId, state: 'present', delivery, because: await this.#whyPresent(row), entries };
+    return { ...said, state: 'present', delivery, because: await this.#whyPresent(row) };
   }
 
   async #whyPresent(row: DeliveryRow): Promise<string[]> {
