@@ -105,7 +105,7 @@ export class World implements AsyncDisposable {
 
   /** How many answers subscribers still have to give. */
   get unsaid(): number {
-    return this.#answers.values().reduce((sum, { length }) => sum + length, 0);
+    return [...this.#answers.values()].reduce((sum, { length }) => sum + length, 0);
   }
 
   answer(subscriber: SubscriberName, answers: readonly Answer[]): void {
