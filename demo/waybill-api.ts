@@ -106,9 +106,20 @@ export class WaybillApi {
     );
   }
 
-  /** Null while nothing is known of the shipment. */
-  shipment(shipmentId: string): Promise<ShipmentView | null> {
-    return this.#call('operator', 'GET', `/v1/shipments/${encodeURIComponent(shipmentId)}`);
+  /** All its versions, page after page. Null while nothing is known of the shipment. */
+  async shipment(shipmentId: string): Promise<ShipmentView | null> {
+    const path = `/v1/shipments/${encodeURIComponent(shipmentId)}`;
+    const versions: VersionView[] = [];
+    for (let query = ''; ; ) {
+      const page = await this.#call<ShipmentView & { nextCursor: string | null }>(
+        'operator',
+        'GET',
+        path + query,
+      );
+      versions.push(...(page?.versions ?? []));
+      if (!page?.nextCursor) return versions.length === 0 ? null : { shipmentId, versions };
+      query = `?cursor=${page.nextCursor}`;
+    }
   }
 
   /** The whole record of every delivery of a shipment, page after page. */

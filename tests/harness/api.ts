@@ -65,6 +65,10 @@ export interface Shipment {
   }[];
 }
 
+interface ShipmentPage extends Shipment {
+  nextCursor: string | null;
+}
+
 export interface SubscriberInput {
   url: string;
   filter?: { statuses?: string[]; attributes?: Record<string, string[]> };
@@ -157,11 +161,18 @@ export class Api {
     return found;
   }
 
-  /** Null while nothing is known of the shipment. */
+  /** All its versions, page after page. Null while nothing is known of the shipment. */
   async shipment(id: string): Promise<Shipment | null> {
     const path = `/v1/shipments/${encodeURIComponent(id)}`;
-    const { status, body } = await this.call<Shipment>('operator', 'GET', path);
-    return status === 404 ? null : body;
+    const { status, body } = await this.call<ShipmentPage>('operator', 'GET', path);
+    if (status === 404) return null;
+    const { nextCursor, ...shipment } = body;
+    for (let cursor = nextCursor; cursor !== null; ) {
+      const page: ShipmentPage = await this.#expect('operator', 'GET', `${path}?cursor=${cursor}`);
+      shipment.versions.push(...page.versions);
+      cursor = page.nextCursor;
+    }
+    return shipment;
   }
 
   async #expect<Body>(role: keyof ApiKeys, method: string, path: string, body?: unknown): Promise<Body> {

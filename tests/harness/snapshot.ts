@@ -1,4 +1,5 @@
 import type { ArchiveRow, DeliveryRow } from '@waybill/shared/stores/deliveries';
+import type { NotSentRow } from '@waybill/shared/stores/not-sent';
 import type { StatusEventRow } from '@waybill/shared/stores/status-events';
 import type { SubscriberRow } from '@waybill/shared/stores/subscribers';
 import { BSON, type Db } from 'mongodb';
@@ -30,6 +31,7 @@ export interface Promised {
 }
 
 export interface Snapshot {
+  /** With everybody who got none, also those who are kept beside them. */
   readonly events: readonly StatusEventRow[];
   readonly subscribers: readonly SubscriberRow[];
   /** With their whole history, also what was moved out of them. */
@@ -61,16 +63,22 @@ export function takeSnapshot(db: Db, endpoints: Iterable<Endpoint>): Promise<Sna
 
 /** @param requests as endpoints elsewhere have logged them. */
 export async function snapshotOf(db: Db, requests: readonly WireRequest[]): Promise<Snapshot> {
-  const [events, subscribers, deliveries, archive] = await Promise.all([
+  const [events, notSent, subscribers, deliveries, archive] = await Promise.all([
     db.collection<StatusEventRow>('status_events').find().toArray(),
+    db.collection<NotSentRow>('not_sent').find().sort({ list: 1, first: 1 }).toArray(),
     db.collection<SubscriberRow>('subscribers').find().toArray(),
     db.collection<DeliveryRow>('deliveries').find().toArray(),
     db.collection<ArchiveRow>('delivery_archive').find().toArray(),
   ]);
-  const documents = [...events, ...subscribers, ...deliveries, ...archive];
+  const documents = [...events, ...notSent, ...subscribers, ...deliveries, ...archive];
   const archived = Map.groupBy(archive, ({ deliveryId }) => deliveryId);
+  const lists = Map.groupBy(notSent, ({ list }) => list);
   return {
-    events,
+    events: events.map((event) =>
+      event.notSentList === undefined
+        ? event
+        : { ...event, notSent: (lists.get(event.notSentList) ?? []).flatMap(({ entries }) => entries) },
+    ),
     subscribers,
     deliveries: deliveries.map((row) => whole(row, archived.get(row._id) ?? [])),
     requests,

@@ -1,6 +1,6 @@
 import { setTimeout as delay } from 'node:timers/promises';
 import { type Receiver, type Script, startReceiver } from '@waybill/shared/testing/receiver';
-import { attempt } from '@waybill/shared/testing/rows';
+import { attempt, eventsOf } from '@waybill/shared/testing/rows';
 import { openTopics, withKey } from '@waybill/shared/testing/topics';
 import { until } from '@waybill/shared/testing/until';
 import { afterAll, afterEach, beforeAll, describe, expect, inject, it } from 'vitest';
@@ -38,7 +38,7 @@ describe('a command', () => {
     await bench.worker('worker-1').command([row]);
     const [settled] = await bench.all([row], 'delivered');
     const request = await receiver.request(1);
-    const [stored] = await bench.events.ofShipment(row.shipmentId, 1);
+    const [stored] = await eventsOf(bench.database.db, row.shipmentId);
     expect(request.body.toString()).toBe(stored?.body);
     expect(request.headers).toMatchObject({
       'idempotency-key': row._id,

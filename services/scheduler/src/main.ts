@@ -17,6 +17,7 @@ import { loadNamingKey } from '@waybill/shared/stores/installation';
 import { LaneStore } from '@waybill/shared/stores/lanes';
 import { ReplayStore } from '@waybill/shared/stores/replays';
 import { RunStore } from '@waybill/shared/stores/runs';
+import { ShipmentStore } from '@waybill/shared/stores/shipments';
 import { StatusEventStore } from '@waybill/shared/stores/status-events';
 import { SubscriberStore } from '@waybill/shared/stores/subscribers';
 import { createLogger } from '@waybill/shared/telemetry/logger';
@@ -124,6 +125,7 @@ runService(async ({ resources, fail }) => {
     deliveries,
     replays: new ReplayStore(database.db),
     deadLetters,
+    shipments: new ShipmentStore(database.db),
     deletedEvents,
     retention: retention.routes,
     lanes,

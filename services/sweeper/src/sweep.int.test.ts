@@ -1,4 +1,6 @@
 import { HandOverError } from '@waybill/shared/kafka/consumer-loop';
+import type { NotSentRow } from '@waybill/shared/stores/not-sent';
+import type { StatusEventRow } from '@waybill/shared/stores/status-events';
 import {
   closedRow,
   deliveryRow,
@@ -107,6 +109,27 @@ describe('a run', () => {
     expect([await bench.ids('deliveries'), await bench.ids('delivery_archive')]).toEqual([
       [],
       ['dlv_other/1'],
+    ]);
+  });
+
+  it('takes with an event everybody who got nothing of it', async () => {
+    const { dueAt: _, ...event } = eventRow('SHP-crowd', { fannedOutAt: OLD, createdAt: OLD });
+    await bench.database.db.collection<StatusEventRow>('status_events').insertOne(event);
+    const part = (eventId: string, list: string) => ({
+      ...{ _id: `${list}/0`, eventId, list },
+      ...{ first: 'a', last: 'a', entries: [{ subscriberId: 'a', reason: 'filtered' as const }] },
+    });
+    const parts = [
+      part(event._id, `${event._id}/named`),
+      part(event._id, `${event._id}/of a fan-out that died`),
+      part(`${event._id}0`, `${event._id}0/of another`),
+    ];
+    await bench.database.db.collection<NotSentRow>('not_sent').insertMany(parts);
+    const run = await bench.run(CUTOFF, { kind: 'events' });
+    await sweeper.workItem(workItem(run._id), NO_END, always);
+    expect([await bench.ids('status_events'), await bench.ids('not_sent')]).toEqual([
+      [],
+      [`${event._id}0/of another/0`],
     ]);
   });
 

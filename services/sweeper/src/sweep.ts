@@ -228,10 +228,10 @@ export class Sweep {
     const { erasures, deliveries, events, clock } = this.#deps;
     const erasure = await erasures.get(id);
     if (erasure?.shipmentId === undefined) return;
-    const [left, versions] = await Promise.all([
+    const [left, hasEvents] = await Promise.all([
       deliveries.remaining(erasure.shipmentId),
-      events.ofShipment(erasure.shipmentId, 1),
+      events.anyOfShipment(erasure.shipmentId),
     ]);
-    if (left.rows === 0 && versions.length === 0) await erasures.finish(id, clock.now());
+    if (left.rows === 0 && !hasEvents) await erasures.finish(id, clock.now());
   }
 }

@@ -5,9 +5,11 @@
 import { z } from 'zod';
 import { DELIVERY_STATES } from '../domain/delivery.ts';
 import { PROBLEMS, type ProblemCode } from '../domain/errors.ts';
+import { NOT_SENT_REASONS } from '../domain/not-sent.ts';
 import { ORDERINGS } from '../domain/ordering.ts';
 import { OUTCOMES } from '../domain/outcome.ts';
 import { JOBS } from '../domain/run.ts';
+import { WAITS } from '../domain/wait.ts';
 import { PAYLOAD_MODES } from './cloudevents.ts';
 import { ROLES } from './http-api.ts';
 
@@ -100,6 +102,14 @@ const transitionRecord = z.strictObject({
 
 const history = { attempts: z.array(attempt), transitions: z.array(transitionRecord) };
 
+const waitsFor = z
+  .strictObject({
+    because: z.enum(WAITS),
+    until: instant.nullable().describe('When it ends by itself; null: not at a time that is known'),
+  })
+  .nullable()
+  .describe('Why it is not being sent; null: it is closed or under way, or nothing stands against it');
+
 export const deliveryAnswer = z.strictObject({
   id: z.string(),
   shipmentId: z.string(),
@@ -109,6 +119,7 @@ export const deliveryAnswer = z.strictObject({
   state: z.enum(DELIVERY_STATES),
   reason: z.string().nullable(),
   dueAt: instant.nullable().describe('Somebody must look at the row by then; null once closed'),
+  waitsFor,
   idempotencyKey: z.string(),
   traceId: z.string().nullable(),
   traceUrl: z.string().nullable(),
@@ -211,8 +222,10 @@ export const testAnswer = z.strictObject({
   keyIds: z.array(z.string()).readonly(),
 });
 
+/** One page. Where a version has more deliveries, or more that got none, than it shows, the counts say so. */
 export const shipmentAnswer = z.strictObject({
   shipmentId: z.string(),
+  nextCursor: z.string().nullable().describe('Gives the next page; null on the last'),
   versions: z.array(
     z.strictObject({
       eventVersion: z.int(),
@@ -220,20 +233,29 @@ export const shipmentAnswer = z.strictObject({
       occurredAt: z.string(),
       receivedAt: instant,
       fannedOutAt: instant.nullable(),
-      deliveries: z.array(
-        z.strictObject({
-          id: z.string(),
-          subscriberId: z.string(),
-          state: z.enum(DELIVERY_STATES),
-          reason: z.string().nullable(),
-          dueAt: instant.nullable(),
-          attempts: count,
-          outcome: z.enum(OUTCOMES).nullable().describe('Of the last attempt'),
-        }),
-      ),
-      notSent: z.array(
-        z.strictObject({ subscriberId: z.string(), reason: z.enum(['filtered', 'disabled']) }),
-      ),
+      deliveries: z
+        .array(
+          z.strictObject({
+            id: z.string(),
+            subscriberId: z.string(),
+            state: z.enum(DELIVERY_STATES),
+            reason: z.string().nullable(),
+            dueAt: instant.nullable(),
+            waitsFor,
+            attempts: count,
+            outcome: z.enum(OUTCOMES).nullable().describe('Of the last attempt'),
+          }),
+        )
+        .describe('The first 500 by subscriber id'),
+      deliveryCounts: z
+        .partialRecord(z.enum(DELIVERY_STATES), count)
+        .describe('How many are in each state, in all'),
+      notSent: z
+        .array(z.strictObject({ subscriberId: z.string(), reason: z.enum(NOT_SENT_REASONS) }))
+        .describe('The first 500 by subscriber id'),
+      notSentCounts: z
+        .record(z.enum(NOT_SENT_REASONS), count)
+        .describe('How many got none for each reason, in all'),
       refused: z
         .strictObject({ at: instant, reason: z.string(), detail: z.string() })
         .nullable()

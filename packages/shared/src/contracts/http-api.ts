@@ -54,6 +54,17 @@ export const deliveriesQuery = z.strictObject({
 });
 export type DeliveriesQuery = z.output<typeof deliveriesQuery>;
 
+/** Pages of the versions of one shipment, oldest first: the cursor is the last version of the page before. */
+export const shipmentQuery = z.strictObject({
+  subscriberId: z.string().min(1).optional().describe('Only what became of it for this one'),
+  cursor: z
+    .string()
+    .regex(/^\d{1,16}$/)
+    .transform(Number)
+    .optional(),
+  limit: z.coerce.number().int().min(1).max(200).default(100).describe('Versions; a large page ends earlier'),
+});
+
 /** Pages of the older history of one delivery: each item holds up to some dozens of attempts. */
 export const historyQuery = z.strictObject({
   cursor: z

@@ -358,11 +358,6 @@ export class DeliveryStore {
       .toArray();
     return pageOf(rows, limit, (row) => writeCursor(row.createdAt, row._id));
   }
-
-  /** Index: the unique one on (shipment, subscriber, version). */
-  ofShipment(shipmentId: string, limit: number): Promise<DeliveryRow[]> {
-    return this.#deliveries.find({ shipmentId }).limit(limit).toArray();
-  }
 }
 
 /**

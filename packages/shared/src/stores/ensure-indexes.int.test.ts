@@ -41,8 +41,8 @@ describe('indexes', () => {
     await ensure();
     const namesOf = async (collection: string) =>
       (await database.db.collection(collection).indexes()).map(({ name }) => name).sort();
-    expect(await namesOf('status_events')).toEqual(['_id_', 'due', 'shipment']);
-    expect(await namesOf('runs')).toEqual(['_id_', 'newest']);
+    expect(await namesOf('status_events')).toEqual(['_id_', 'due', 'fanned_out', 'shipment']);
+    expect(await namesOf('not_sent')).toEqual(['_id_', 'event']);
     expect(await namesOf('deliveries')).toEqual(expect.arrayContaining(['identity', 'chain', 'lane']));
     expect(lines).toEqual([]);
   });

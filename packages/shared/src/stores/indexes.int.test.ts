@@ -18,10 +18,12 @@ import { ensureIndexes } from './ensure-indexes.ts';
 import { INDEXES } from './indexes.ts';
 import { type LaneRow, LaneStore } from './lanes.ts';
 import { LeaseStore } from './leases.ts';
+import type { NotSentRow } from './not-sent.ts';
 import { ReplayStore } from './replays.ts';
 import { RetentionErasureStore } from './retention-erasures.ts';
 import { RetentionLedgerStore } from './retention-ledger.ts';
 import { type RunRow, RunStore } from './runs.ts';
+import { ShipmentStore } from './shipments.ts';
 import { type StatusEventRow, StatusEventStore } from './status-events.ts';
 import { type SubscriberRow, SubscriberStore } from './subscribers.ts';
 import { TurnStore } from './turns.ts';
@@ -98,7 +100,17 @@ const ofOthers = (n: number): DeliveryRow =>
 
 function event(n: number): StatusEventRow {
   const { dueAt, ...row } = eventRow(`SHP-${n % 12_500}`, { eventVersion: Math.floor(n / 12_500) });
-  return n < 10 && dueAt ? { ...row, dueAt } : row;
+  const long = { ...row, notSentList: listOf(row._id) };
+  return n < 10 && dueAt ? { ...row, dueAt } : long;
+}
+
+const listOf = (eventId: string) => `${eventId}/list`;
+
+/** Each list has two parts. */
+function notSent(n: number): NotSentRow {
+  const { _id: eventId } = event(Math.floor(n / 2));
+  const [first, last] = n % 2 === 0 ? ['a', 'm'] : ['n', 'z'];
+  return { _id: `${listOf(eventId)}/${n % 2}`, eventId, list: listOf(eventId), first, last, entries: [] };
 }
 
 const run = (n: number): RunRow => ({
@@ -143,6 +155,7 @@ beforeAll(async () => {
   await fill('deliveries', COUNTS.strict, ofStrict);
   await fill('deliveries', COUNTS.others, ofOthers);
   await fill('status_events', EVENTS, event);
+  await fill('not_sent', 2 * EVENTS, notSent);
   await fill('runs', 20_000, run);
   await fill('lanes', SUBSCRIBERS, lane);
   await fill('dead_letters', 20_000, letter);
@@ -323,7 +336,20 @@ describe('the queries that run all the time', () => {
     ['what a subscriber is owed', ['due_of_subscriber'], 20, () => deliveries().cancelOf('s5', 'c', 'r')],
     ['what a subscriber has held', ['due_of_subscriber'], 20, () => deliveries().wakeAllOf('s6')],
     // API
-    ['the deliveries of a shipment', ['identity'], 10, () => deliveries().ofShipment('SHP-7', 100)],
+    [
+      'the versions of a shipment and what became of them',
+      ['identity', 'shipment'],
+      10,
+      () => new ShipmentStore(db).versions({ shipmentId: 'SHP-7', limit: 100 }),
+    ],
+    [
+      'what became of a shipment for one',
+      ['event', 'identity', 'shipment'],
+      10,
+      () => new ShipmentStore(db).versions({ shipmentId: 'SHP-7', subscriberId: 's7', limit: 100 }),
+    ],
+    ['how subscribers stand', ['_id_'], 2, () => new SubscriberStore(db).standings(['s3', 'backlog'])],
+    ['what was said of lanes', ['_id_'], 2, () => new LaneStore(db).states(['s3', 'backlog'])],
     ['the newest deliveries', ['newest'], 60, () => list({})],
     ['the newest of a subscriber', ['newest_of_subscriber'], 60, () => list({ subscriberId: 's2' })],
     ['the newest of a time', ['newest'], 60, () => list({ to: second(90_000).toISOString() })],
@@ -331,7 +357,6 @@ describe('the queries that run all the time', () => {
     // Gauges
     ['since when the oldest is due', ['due'], 1, () => deliveries().oldestDueAt(NOW)],
     ['how many are dead', ['dead'], 50, () => deliveries().countDead(50)],
-    ['the versions of a shipment', ['shipment'], 10, () => events().ofShipment('SHP-7', 100)],
     ['events that were deleted', ['operation'], 0, () => ledger().deletedAmong(['SHP-0:0', 'SHP-1:1'])],
     ['what was erased of shipments', ['shipment'], 0, () => erasures().erasedAmong(['SHP-0', 'SHP-1'])],
     ['the newest runs', ['newest'], 60, () => new RunStore(db).list(undefined, undefined, 50)],

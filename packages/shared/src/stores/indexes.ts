@@ -21,6 +21,7 @@ export const INDEXES: Readonly<Record<string, readonly Index[]>> = {
     { key: { dueAt: 1 }, options: { name: 'due', sparse: true } },
     { key: { fannedOutAt: 1, _id: 1 }, options: { name: 'fanned_out', ...ended('fannedOutAt') } },
   ],
+  not_sent: [{ key: { eventId: 1, list: 1, last: 1 }, options: { name: 'event' } }],
   deliveries: [
     { key: { shipmentId: 1, subscriberId: 1, eventVersion: 1 }, options: { name: 'identity', unique: true } },
     {

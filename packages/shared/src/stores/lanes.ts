@@ -1,4 +1,5 @@
 import type { Collection, Db, Document, Filter } from 'mongodb';
+import type { LaneState } from '../domain/wait.ts';
 import { literal } from './delivery-transition.ts';
 
 /** How long a grant of slots holds without being renewed, in milliseconds: what a killed dispatcher keeps busy. */
@@ -153,6 +154,12 @@ export class LaneStore {
 
   get(subscriberId: string): Promise<LaneRow | null> {
     return this.#lanes.findOne({ _id: subscriberId });
+  }
+
+  /** What dispatchers last said about some subscribers, by id; nothing was ever sent to those that are not among them. */
+  async states(subscriberIds: readonly string[]): Promise<Map<string, LaneState>> {
+    const rows = await this.#lanes.find({ _id: { $in: [...subscriberIds] } }).toArray();
+    return new Map(rows.map((row) => [row._id, row]));
   }
 
   /** Subscribers to whom nothing may be sent at `now`. Indexes: `throttled`, `broken`. */

@@ -137,6 +137,11 @@ export async function deleteBelongings(
     if (archived.length > 0)
       await db.collection('delivery_archive').deleteMany({ deliveryId: { $in: archived } }, { session });
   }
+  // Of every event: its row does not name the lists of a fan-out that died. Index: `event`.
+  if (kind === 'events')
+    await db
+      .collection('not_sent')
+      .deleteMany({ eventId: { $in: records.map(({ id }) => id) } }, { session });
   if (kind === 'runs') {
     const runs = records.filter(({ row }) => row.policyId !== undefined).map(({ id }) => id);
     // Index: `run`.

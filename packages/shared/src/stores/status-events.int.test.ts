@@ -1,6 +1,8 @@
+import { BSON } from 'mongodb';
 import { afterAll, beforeAll, describe, expect, inject, it } from 'vitest';
 import { type OwnDatabase, ownDatabase } from '../testing/database.ts';
-import { eventRow } from '../testing/rows.ts';
+import { eventRow, eventsOf } from '../testing/rows.ts';
+import type { NotSentRow } from './not-sent.ts';
 import { type StatusEventRow, StatusEventStore, type Stored, statusEventId } from './status-events.ts';
 
 let database: OwnDatabase;
@@ -29,7 +31,7 @@ describe('storing an event', () => {
     const shipmentId = `race-${expected}`;
     const race = Array.from({ length: 50 }, () => store.insert([eventRow(shipmentId)], expected));
     expect(count((await Promise.all(race)).flat())).toEqual({ inserted: 1, same_open: 49 });
-    expect(await store.ofShipment(shipmentId, 10)).toEqual([eventRow(shipmentId)]);
+    expect(await eventsOf(database.db, shipmentId)).toEqual([eventRow(shipmentId)]);
   });
 
   it.each(['new', 'stored'] as const)(
@@ -71,7 +73,7 @@ describe('storing an event', () => {
     expect(
       await store.insert([eventRow('a:1', { eventVersion: 2 }), eventRow('a', { eventVersion: 1 })], 'new'),
     ).toEqual(['inserted', 'inserted']);
-    expect((await store.ofShipment('a', 10)).map((row) => row._id)).toEqual(['a:1']);
+    expect((await eventsOf(database.db, 'a')).map((row) => row._id)).toEqual(['a:1']);
   });
 
   it('keeps a content apart that begins with a dollar sign', async () => {
@@ -110,10 +112,34 @@ describe('a stored event', () => {
     expect([...bodies].map(([id, row]) => [id, row.body])).toEqual([['bytes:1', body]]);
   });
 
-  it('stands with the other versions of its shipment, oldest first', async () => {
-    const versions = [10, 9, 1, 2].map((eventVersion) => eventRow('versions', { eventVersion }));
-    await store.insert(versions, 'new');
-    const found = await store.ofShipment('versions', 3);
-    expect(found.map((row) => row.eventVersion)).toEqual([1, 2, 9]);
+  it('stays small when very many get nothing, and all of them are kept', async () => {
+    const notSent = Array.from({ length: 10_000 }, (_, n) => ({
+      subscriberId: `clinic-${String((n * 7) % 10_000).padStart(57, '0')}`,
+      reason: n % 4 === 0 ? ('disabled' as const) : ('filtered' as const),
+    }));
+    await store.insert([eventRow('crowd'), eventRow('crowd', { eventVersion: 2 })], 'new');
+    const id = statusEventId('crowd', 1);
+    const fanOut = (entries: typeof notSent) =>
+      store.markFannedOut(new Date(), [{ id, deliveries: 0, notSent: entries }]);
+    await fanOut(notSent);
+    await fanOut(notSent);
+    const row = await rowOf('crowd');
+    const kept = await database.db.collection<NotSentRow>('not_sent').find().sort({ first: 1 }).toArray();
+    for (const document of [row, ...kept])
+      expect(BSON.calculateObjectSize(document ?? {})).toBeLessThan(256 * 1024);
+    expect(row?.notSentCounts).toEqual({ disabled: 2_500, filtered: 7_500 });
+    const byId = notSent.toSorted((a, b) => (a.subscriberId < b.subscriberId ? -1 : 1));
+    expect(row?.notSent).toEqual(byId.slice(0, 500));
+    expect(kept.flatMap(({ entries }) => entries)).toEqual(byId);
+    expect(kept.every(({ eventId, list }) => eventId === id && list === row?.notSentList)).toBe(true);
+
+    // A fan-out that comes again after subscribers were changed has the last word, whole.
+    await fanOut(notSent.slice(1));
+    expect((await rowOf('crowd'))?.notSentCounts).toEqual({ disabled: 2_499, filtered: 7_500 });
+    const list = (await rowOf('crowd'))?.notSentList ?? '';
+    const last = await database.db.collection<NotSentRow>('not_sent').find({ list }).toArray();
+    expect(last.flatMap(({ entries }) => entries)).toHaveLength(9_999);
+    await fanOut(notSent.slice(0, 3));
+    expect(await rowOf('crowd')).not.toHaveProperty('notSentList');
   });
 });

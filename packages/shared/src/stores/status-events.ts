@@ -2,13 +2,12 @@ import type { Collection, Db } from 'mongodb';
 import type { ReducedPayload } from '../contracts/cloudevents.ts';
 import type { DeadLetterReason } from '../contracts/dead-letter.ts';
 import type { TraceHeaders } from '../domain/delivery.ts';
+import { countNotSent, type NotSent, type NotSentCounts } from '../domain/not-sent.ts';
 import { insertMissing } from './duplicate-keys.ts';
+import { NotSentStore } from './not-sent.ts';
 
-/** Why a subscriber got no delivery of an event. */
-export interface NotSent {
-  subscriberId: string;
-  reason: 'filtered' | 'disabled';
-}
+/** Most entries of `notSent` in an event's row, so that it stays small however many subscribers there are. */
+export const MAX_NOT_SENT_IN_ROW = 500;
 
 export interface StatusEventRow {
   /** `<shipmentId>:<eventVersion>`: the version is an integer, so the last colon parts the two. */
@@ -32,9 +31,14 @@ export interface StatusEventRow {
   /** While set, fan-out has not happened; the dispatch tick publishes the event again once it has passed. */
   dueAt?: Date;
   fannedOutAt?: Date;
-  /** How many deliveries fan-out made, and who got none and why. */
+  /** How many deliveries fan-out made. */
   deliveries?: number;
+  /** Who got none and why, by subscriber id: the first of them. */
   notSent?: NotSent[];
+  /** How many got none, all of them. */
+  notSentCounts?: NotSentCounts;
+  /** Names the whole list in `not_sent`, where it is longer than `notSent`. */
+  notSentList?: string;
   /** It was stored, and a later release does not take it any more: it is not published until it comes again. */
   refused?: { at: Date; reason: DeadLetterReason; detail: string };
 }
@@ -52,9 +56,11 @@ export const statusEventId = (shipmentId: string, eventVersion: number): string 
 
 export class StatusEventStore {
   readonly #events: Collection<StatusEventRow>;
+  readonly #notSent: NotSentStore;
 
   constructor(db: Db) {
     this.#events = db.collection('status_events');
+    this.#notSent = new NotSentStore(db);
   }
 
   /**
@@ -100,18 +106,35 @@ export class StatusEventStore {
     await this.#events.deleteMany({ _id: { $in: [...ids] }, dueAt: { $exists: true } });
   }
 
+  /**
+   * Who got none is written whole before the event counts as fanned out: into its row, and where they are too many for
+   * that beside it. May be repeated; the last one counts.
+   */
   async markFannedOut(
     at: Date,
-    results: readonly { id: string; deliveries: number; notSent: NotSent[] }[],
+    results: readonly { id: string; deliveries: number; notSent: readonly NotSent[] }[],
   ): Promise<void> {
     if (results.length === 0) return;
+    const sorted = results.map((result) => ({ ...result, notSent: result.notSent.toSorted(bySubscriber) }));
+    const long = sorted.filter(({ notSent }) => notSent.length > MAX_NOT_SENT_IN_ROW);
+    const lists = await this.#notSent.keep(new Map(long.map(({ id, notSent }) => [id, notSent])));
     await this.#events.bulkWrite(
-      results.map(({ id, deliveries, notSent }) => ({
-        updateOne: {
-          filter: { _id: id },
-          update: { $set: { fannedOutAt: at, deliveries, notSent }, $unset: { dueAt: '', refused: '' } },
-        },
-      })),
+      sorted.map(({ id, deliveries, notSent }) => {
+        const notSentList = lists.get(id);
+        const set = {
+          ...{ fannedOutAt: at, deliveries, notSentCounts: countNotSent(notSent) },
+          notSent: notSent.slice(0, MAX_NOT_SENT_IN_ROW),
+        };
+        return {
+          updateOne: {
+            filter: { _id: id },
+            update:
+              notSentList === undefined
+                ? { $set: set, $unset: { dueAt: '', refused: '', notSentList: '' } }
+                : { $set: { ...set, notSentList }, $unset: { dueAt: '', refused: '' } },
+          },
+        };
+      }),
       { ordered: false },
     );
   }
@@ -165,8 +188,11 @@ export class StatusEventStore {
     return new Map(rows.map((row) => [row._id, row]));
   }
 
-  /** All versions of a shipment, oldest first. Index: `shipment`. */
-  ofShipment(shipmentId: string, limit: number): Promise<StatusEventRow[]> {
-    return this.#events.find({ shipmentId }).sort({ eventVersion: 1 }).limit(limit).toArray();
+  /** Whether anything is left of a shipment. Index: `shipment`. */
+  async anyOfShipment(shipmentId: string): Promise<boolean> {
+    return (await this.#events.findOne({ shipmentId }, { projection: { _id: 1 } })) !== null;
   }
 }
+
+/** In the order the database has, which compares bytes; subscriber ids are ASCII. */
+const bySubscriber = (a: NotSent, b: NotSent): number => (a.subscriberId < b.subscriberId ? -1 : 1);

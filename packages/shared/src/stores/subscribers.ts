@@ -1,5 +1,6 @@
 import type { Collection, Db } from 'mongodb';
 import type { SubscriberInput } from '../contracts/subscriber.ts';
+import type { Standing } from '../domain/wait.ts';
 import type { SealedAuth } from '../sealing/credential-vault.ts';
 import { type Page, pageOf } from './page.ts';
 
@@ -195,6 +196,29 @@ export class SubscriberStore {
   /** How many wait to be enabled. One small read of all: subscribers are few beside what they get. */
   countQuarantined(): Promise<number> {
     return this.#subscribers.countDocuments({ quarantine: { $exists: true }, ...PRESENT });
+  }
+
+  /** Whether and how much some may be sent, by id; who is gone is not among them. */
+  async standings(ids: readonly string[]): Promise<Map<string, Standing>> {
+    const rows = await this.#subscribers
+      .find(
+        { _id: { $in: ids }, ...PRESENT },
+        {
+          projection: {
+            ...{ enabled: 1, quarantine: 1, 'delivery.concurrency': 1, 'delivery.ratePerSecond': 1 },
+          },
+        },
+      )
+      .toArray();
+    return new Map(
+      rows.map(({ _id, enabled, quarantine, delivery: { concurrency, ratePerSecond } }) => [
+        _id,
+        {
+          ...{ enabled, quarantined: quarantine !== undefined, concurrency },
+          ...(ratePerSecond === undefined ? {} : { ratePerSecond }),
+        },
+      ]),
+    );
   }
 
   async byId(ids: readonly string[]): Promise<Map<string, SubscriberRow>> {

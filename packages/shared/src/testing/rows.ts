@@ -95,6 +95,20 @@ export async function putDeliveries(db: Db, rows: readonly DeliveryRow[]): Promi
   await db.collection<DeliveryRow>('deliveries').insertMany([...rows]);
 }
 
+/** All versions of a shipment as the database holds them, oldest first. */
+export function eventsOf(db: Db, shipmentId: string): Promise<StatusEventRow[]> {
+  return db
+    .collection<StatusEventRow>('status_events')
+    .find({ shipmentId })
+    .sort({ eventVersion: 1 })
+    .toArray();
+}
+
+/** All deliveries of a shipment as the database holds them. */
+export function deliveriesOf(db: Db, shipmentId: string): Promise<DeliveryRow[]> {
+  return db.collection<DeliveryRow>('deliveries').find({ shipmentId }).toArray();
+}
+
 /** The row as the database holds it. */
 export async function deliveryIn(db: Db, id: string): Promise<DeliveryRow> {
   const row = await db.collection<DeliveryRow>('deliveries').findOne({ _id: id });

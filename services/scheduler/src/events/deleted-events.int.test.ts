@@ -2,7 +2,7 @@ import { ROOT_CONTEXT } from '@opentelemetry/api';
 import type { StatusEvent } from '@waybill/shared/contracts/status-event';
 import { ledgerKeyOf, recordHash } from '@waybill/shared/domain/retention-ledger';
 import { statusEventId } from '@waybill/shared/stores/status-events';
-import { storable } from '@waybill/shared/testing/rows';
+import { deliveriesOf, eventsOf, storable } from '@waybill/shared/testing/rows';
 import { type ReadMessage, withKey } from '@waybill/shared/testing/topics';
 import { afterAll, beforeAll, describe, expect, inject, it } from 'vitest';
 import { onStatusEvents } from '../fan-out/on-status-events.ts';
@@ -53,7 +53,7 @@ async function deleted(event: StatusEvent): Promise<StatusEvent> {
   return event;
 }
 
-const stored = ({ shipmentId }: StatusEvent) => bench.events.ofShipment(shipmentId, 10);
+const stored = ({ shipmentId }: StatusEvent) => eventsOf(bench.database.db, shipmentId);
 const ago = (days: number) => new Date(Date.now() - days * 86_400_000).toISOString();
 
 describe('an event that retention has deleted', () => {
@@ -61,7 +61,7 @@ describe('an event that retention has deleted', () => {
     const gone = await deleted(statusEvent({ occurredAt: ago(40) }));
     const late = statusEvent({ shipmentId: gone.shipmentId, eventVersion: 2, occurredAt: ago(40) });
     expect(await fanOut([gone, late])).toEqual([]);
-    const rows = await bench.deliveries.ofShipment(gone.shipmentId, 10);
+    const rows = await deliveriesOf(bench.database.db, gone.shipmentId);
     expect(rows.map(({ eventVersion }) => eventVersion)).toEqual([2]);
     expect((await stored(gone)).map(({ eventVersion }) => eventVersion)).toEqual([2]);
     const sent = await withKey(commands, gone.shipmentId);
@@ -91,7 +91,7 @@ describe('an event that retention has deleted', () => {
       .routes.erasures.ask(gone.shipmentId, 'asked for', 'wait', 'root', new Date());
     await bench.retention().routes.erasures.finish(erasure._id, new Date());
     expect(await fanOut([gone])).toEqual([]);
-    expect([await stored(gone), await bench.deliveries.ofShipment(gone.shipmentId, 10)]).toEqual([[], []]);
+    expect([await stored(gone), await deliveriesOf(bench.database.db, gone.shipmentId)]).toEqual([[], []]);
   });
 
   it('is not looked for when it is fresh: the ledger is not asked', async () => {

@@ -1,7 +1,7 @@
 import { ROOT_CONTEXT } from '@opentelemetry/api';
 import { ChainStore } from '@waybill/shared/stores/chains';
 import type { DeliveryRow } from '@waybill/shared/stores/deliveries';
-import { storable } from '@waybill/shared/testing/rows';
+import { deliveriesOf, eventsOf, storable } from '@waybill/shared/testing/rows';
 import { afterAll, beforeAll, beforeEach, describe, expect, inject, it } from 'vitest';
 import { type Bench, openBench, statusEvent } from '../testing/bench.ts';
 import { onStatusEvents } from './on-status-events.ts';
@@ -57,7 +57,7 @@ const interleaved = (shipments: readonly (readonly Event[])[]) =>
   (shipments[0] ?? []).flatMap((_, index) => shipments.flatMap((events) => events[index] ?? []));
 
 const rowsOf = async (events: readonly Event[], subscriberId: string): Promise<DeliveryRow[]> => {
-  const rows = await bench.deliveries.ofShipment(events[0]?.shipmentId ?? '', 100);
+  const rows = await deliveriesOf(bench.database.db, events[0]?.shipmentId ?? '');
   return rows.filter((row) => row.subscriberId === subscriberId).sort((a, b) => a.chain - b.chain);
 };
 
@@ -118,7 +118,7 @@ describe('the versions of a shipment', () => {
     const events = versions(1);
     const overtaken = fanOut(events, 0, new Overtaken(bench.database.db));
     await expect(overtaken).rejects.toThrow('other handlers took the places');
-    const [stored] = await bench.events.ofShipment(events[0]?.shipmentId ?? '', 1);
+    const [stored] = await eventsOf(bench.database.db, events[0]?.shipmentId ?? '');
     expect(stored).toHaveProperty('dueAt');
     await fanOut(events);
     expect(linksOf(await rowsOf(events, 'plain'))).toEqual([[1, 1, null]]);
@@ -154,7 +154,7 @@ describe('running numbers', () => {
     expect(await sequencesOf('numbered')).toEqual(oneTo(60));
     const events = partitions.flat();
     for (const [index, event] of events.entries()) {
-      const rows = await bench.deliveries.ofShipment(event.shipmentId, 10);
+      const rows = await deliveriesOf(bench.database.db, event.shipmentId);
       expect([index, rows.length]).toEqual([index, 3]);
     }
     expect((await bench.deliveries.list({ subscriberId: 'plain', limit: 500 })).items).not.toContainEqual(

@@ -1,6 +1,6 @@
 import { ROOT_CONTEXT } from '@opentelemetry/api';
 import type { StatusEventRow } from '@waybill/shared/stores/status-events';
-import { storable } from '@waybill/shared/testing/rows';
+import { deliveriesOf, storable } from '@waybill/shared/testing/rows';
 import { afterAll, beforeAll, describe, expect, inject, it } from 'vitest';
 import { type Bench, openBench, statusEvent } from '../testing/bench.ts';
 import { onStatusEvents } from './on-status-events.ts';
@@ -51,7 +51,7 @@ describe('an event whose fan-out died after its rows were made', () => {
     await make('changed');
     await fanOut(event);
 
-    expect(await bench.deliveries.ofShipment(event.shipmentId, 10)).toHaveLength(2);
+    expect(await deliveriesOf(bench.database.db, event.shipmentId)).toHaveLength(2);
     expect(await events.findOne({ shipmentId: event.shipmentId })).toMatchObject({
       deliveries: 2,
       notSent: [],
@@ -69,7 +69,7 @@ describe('how much of an event a subscriber gets', () => {
     await fanOut(before);
     const payloads = await Promise.all(
       [before, after].map(async ({ shipmentId }) => {
-        const rows = await bench.deliveries.ofShipment(shipmentId, 10);
+        const rows = await deliveriesOf(bench.database.db, shipmentId);
         return rows.find(({ subscriberId }) => subscriberId === 'patient')?.payload;
       }),
     );

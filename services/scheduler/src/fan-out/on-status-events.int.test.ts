@@ -2,7 +2,7 @@ import type { ReceivedBatch } from '@waybill/shared/kafka/consumer-loop';
 import { createProducer, KafkaUnavailableError, type Producer } from '@waybill/shared/kafka/producer';
 import type { DeliveryRow } from '@waybill/shared/stores/deliveries';
 import { contextFrom } from '@waybill/shared/telemetry/propagation';
-import { storable } from '@waybill/shared/testing/rows';
+import { deliveriesOf, eventsOf, storable } from '@waybill/shared/testing/rows';
 import { startTcpProxy, type TcpProxy } from '@waybill/shared/testing/tcp-proxy';
 import { kafkaThrough, type ReadMessage, withKey } from '@waybill/shared/testing/topics';
 import { afterAll, beforeAll, beforeEach, describe, expect, inject, it } from 'vitest';
@@ -69,7 +69,7 @@ function fanOut(events: readonly Event[], producer = bench.connections.producer)
 }
 
 async function rowsOf({ shipmentId }: Event): Promise<DeliveryRow[]> {
-  const rows = await bench.deliveries.ofShipment(shipmentId, 100);
+  const rows = await deliveriesOf(bench.database.db, shipmentId);
   return rows.sort((a, b) => a.eventVersion - b.eventVersion || (a.subscriberId < b.subscriberId ? -1 : 1));
 }
 
@@ -96,7 +96,7 @@ describe('an event that comes in', () => {
         ['pending', 'queued', 'run:fan-out/3@7'],
       ]);
     }
-    const [stored] = await bench.events.ofShipment(event.shipmentId, 1);
+    const [stored] = await eventsOf(bench.database.db, event.shipmentId);
     expect(stored).toMatchObject({
       origin: 'kafka',
       deliveries: 2,
@@ -117,7 +117,7 @@ describe('an event that comes in', () => {
     const event = statusEvent();
     await fanOut([event]);
     expect(await rowsOf(event)).toEqual([]);
-    expect(await bench.events.ofShipment(event.shipmentId, 1)).toMatchObject([
+    expect(await eventsOf(bench.database.db, event.shipmentId)).toMatchObject([
       { deliveries: 0, notSent: [] },
     ]);
   });
@@ -231,7 +231,7 @@ describe('a crash in the middle', () => {
     const left = await rowsOf(event);
     expect(left.map(({ state }) => state)).toEqual(['pending', 'pending']);
     expect(await bench.deliveries.anyDue(bench.connections.clock.now(), [])).toBe(true);
-    expect((await bench.events.ofShipment(event.shipmentId, 1))[0]).toHaveProperty('dueAt');
+    expect((await eventsOf(bench.database.db, event.shipmentId))[0]).toHaveProperty('dueAt');
 
     await fanOut([event]);
     const made = await rowsOf(event);
@@ -254,6 +254,6 @@ describe('a crash in the middle', () => {
     const before = await rowsOf(event);
     await fanOut([event]);
     expect(await rowsOf(event)).toEqual(before);
-    expect((await bench.events.ofShipment(shipmentId, 1))[0]).not.toHaveProperty('dueAt');
+    expect((await eventsOf(bench.database.db, shipmentId))[0]).not.toHaveProperty('dueAt');
   });
 });

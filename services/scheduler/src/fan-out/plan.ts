@@ -2,9 +2,10 @@ import type { Context, Span } from '@opentelemetry/api';
 import type { StatusEvent } from '@waybill/shared/contracts/status-event';
 import { matches } from '@waybill/shared/domain/filter';
 import { deliveryKey } from '@waybill/shared/domain/idempotency';
+import type { NotSent } from '@waybill/shared/domain/not-sent';
 import { type ChainEnd, chainOf, type NewDelivery } from '@waybill/shared/stores/chains';
 import type { EnqueuedDelivery } from '@waybill/shared/stores/deliveries';
-import { type NotSent, type StatusEventRow, statusEventId } from '@waybill/shared/stores/status-events';
+import { type StatusEventRow, statusEventId } from '@waybill/shared/stores/status-events';
 import type { SubscriberRow } from '@waybill/shared/stores/subscribers';
 import { headersOf, spanContextOf } from '@waybill/shared/telemetry/propagation';
 

@@ -11,6 +11,7 @@ import type { DeliveryStore } from '@waybill/shared/stores/deliveries';
 import type { LaneStore } from '@waybill/shared/stores/lanes';
 import type { ReplayStore } from '@waybill/shared/stores/replays';
 import type { RunStore } from '@waybill/shared/stores/runs';
+import type { ShipmentStore } from '@waybill/shared/stores/shipments';
 import type { SubscriberStore } from '@waybill/shared/stores/subscribers';
 import type { Logger } from '@waybill/shared/telemetry/logger';
 import type { Express } from 'express';
@@ -27,6 +28,7 @@ interface ApiDeps extends IngestDeps {
   readonly subscribers: SubscriberStore;
   readonly deliveries: DeliveryStore;
   readonly replays: ReplayStore;
+  readonly shipments: ShipmentStore;
   readonly lanes: LaneStore;
   readonly runs: RunStore;
   readonly auditLog: AuditLogStore;

@@ -1,13 +1,14 @@
 import { deliveryAnswer, historyAnswer, pageOf, replayAnswer } from '@waybill/shared/contracts/http-answers';
 import { deliveriesQuery, historyQuery, replayQuery } from '@waybill/shared/contracts/http-api';
 import { ProblemError } from '@waybill/shared/domain/errors';
-import type { DeliveryStore } from '@waybill/shared/stores/deliveries';
+import type { DeliveryRow, DeliveryStore } from '@waybill/shared/stores/deliveries';
 import type { ReplayRefusal, ReplayStore } from '@waybill/shared/stores/replays';
 import { z } from 'zod';
 import { deliveryView } from './delivery-view.ts';
 import { routesFor } from './route.ts';
+import { type WaitDeps, waitsOf } from './waits.ts';
 
-interface DeliveryDeps {
+interface DeliveryDeps extends WaitDeps {
   readonly deliveries: DeliveryStore;
   readonly replays: ReplayStore;
   /** Where people look at traces; without it there is no link. */
@@ -26,9 +27,9 @@ export const deliveryRoutes = [
     roles: ['operator'],
     query: deliveriesQuery,
     answers: { 200: pageOf(deliveryAnswer) },
-    async handle({ query }, { deliveries, jaegerUrl }) {
-      const { items, nextCursor } = await deliveries.list(query);
-      return { status: 200, body: { items: items.map((row) => deliveryView(row, jaegerUrl)), nextCursor } };
+    async handle({ query }, deps) {
+      const { items, nextCursor } = await deps.deliveries.list(query);
+      return { status: 200, body: { items: await views(items, deps), nextCursor } };
     },
   }),
 
@@ -60,12 +61,12 @@ export const deliveryRoutes = [
     params,
     answers: { 202: deliveryAnswer },
     problems: ['not_replayable'],
-    async handle({ params: { id }, caller }, { replays, jaegerUrl }) {
-      const replayed = await replays.replay(id, `operator:${caller.name}`);
+    async handle({ params: { id }, caller }, deps) {
+      const replayed = await deps.replays.replay(id, `operator:${caller.name}`);
       if (!replayed) throw unknown(id);
       if ('refused' in replayed)
         throw new ProblemError('not_replayable', `delivery ${id} ${wordsOf(replayed.refused)}`);
-      return { status: 202, body: deliveryView(replayed.row, jaegerUrl) };
+      return { status: 202, body: await view(replayed.row, deps) };
     },
   }),
 
@@ -77,10 +78,10 @@ export const deliveryRoutes = [
     roles: ['operator'],
     params,
     answers: { 200: deliveryAnswer },
-    async handle({ params: { id } }, { deliveries, jaegerUrl }) {
-      const row = await deliveries.get(id);
+    async handle({ params: { id } }, deps) {
+      const row = await deps.deliveries.get(id);
       if (!row) throw unknown(id);
-      return { status: 200, body: deliveryView(row, jaegerUrl) };
+      return { status: 200, body: await view(row, deps) };
     },
   }),
 
@@ -101,6 +102,15 @@ export const deliveryRoutes = [
     },
   }),
 ];
+
+async function views(rows: readonly DeliveryRow[], deps: DeliveryDeps) {
+  const waitsFor = await waitsOf(rows, deps);
+  return rows.map((row) => deliveryView(row, waitsFor(row), deps.jaegerUrl));
+}
+
+async function view(row: DeliveryRow, deps: DeliveryDeps) {
+  return deliveryView(row, (await waitsOf([row], deps))(row), deps.jaegerUrl);
+}
 
 const unknown = (id: string) => new ProblemError('not_found', `there is no delivery ${id}`);
 

@@ -1,14 +1,17 @@
 import type { deliveryAnswer } from '@waybill/shared/contracts/http-answers';
+import type { Wait } from '@waybill/shared/domain/wait';
 import type { DeliveryRow } from '@waybill/shared/stores/deliveries';
 import type { z } from 'zod';
 
 /**
  * A delivery as the API shows it: the whole record.
  *
+ * @param waitsFor as `waitsOf` found it.
  * @param jaegerUrl where people look at traces; without it there is no link.
  */
 export function deliveryView(
   { _id, dueAt, closedAt, traceId, ...row }: DeliveryRow,
+  waitsFor: Wait | null,
   jaegerUrl: string | undefined,
 ): z.output<typeof deliveryAnswer> {
   return {
@@ -20,6 +23,7 @@ export function deliveryView(
     state: row.state,
     reason: row.reason,
     dueAt: dueAt ?? null,
+    waitsFor,
     idempotencyKey: _id,
     traceId,
     traceUrl: jaegerUrl && traceId ? `${jaegerUrl.replace(/\/$/, '')}/trace/${traceId}` : null,

@@ -1,4 +1,5 @@
 import { gzipSync } from 'node:zlib';
+import { eventsOf } from '@waybill/shared/testing/rows';
 import { type ReadMessage, withKey } from '@waybill/shared/testing/topics';
 import { afterAll, beforeAll, describe, expect, inject, it } from 'vitest';
 import { type Bench, openBench, statusEvent } from '../testing/bench.ts';
@@ -114,7 +115,7 @@ describe('awkward keys', () => {
     expect(body.results).toMatchObject([{ result: 'accepted' }, { result: 'accepted' }]);
     expect(textOf((await withKey(published, awkward.shipmentId))[0])).toContain(`"data":${data}`);
     expect(JSON.parse(textOf((await withKey(published, neighbour.shipmentId))[0])).data).toEqual({ k: 1 });
-    const [row] = await bench.events.ofShipment(awkward.shipmentId, 1);
+    const [row] = await eventsOf(bench.database.db, awkward.shipmentId);
     expect(row?.body).toContain(`"data":${data}`);
   });
 

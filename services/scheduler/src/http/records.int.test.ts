@@ -1,11 +1,4 @@
-import {
-  attempt,
-  closedRow,
-  deliveryIn,
-  deliveryRow,
-  eventRow,
-  putDeliveries,
-} from '@waybill/shared/testing/rows';
+import { attempt, closedRow, deliveryIn, deliveryRow, putDeliveries } from '@waybill/shared/testing/rows';
 import { afterAll, beforeAll, describe, expect, inject, it } from 'vitest';
 import { type Bench, KEYS, openBench } from '../testing/bench.ts';
 
@@ -124,37 +117,6 @@ describe('deliveries', () => {
     for (const query of ['', '?dryRun=false']) {
       expect((await call('POST', `/v1/deliveries/replay${query}`)).status).toBe(400);
     }
-  });
-});
-
-describe('a shipment', () => {
-  it('is shown with its versions, and what became of each for whom', async () => {
-    const shipmentId = 'SHP shown/1';
-    await bench.events.insert([eventRow(shipmentId, { eventVersion: 2 }), eventRow(shipmentId)], 'new');
-    const notSent = [{ subscriberId: 'clinic-b', reason: 'filtered' as const }];
-    await bench.events.markFannedOut(new Date(), [{ id: `${shipmentId}:1`, deliveries: 1, notSent }]);
-    await putDeliveries(bench.database.db, [
-      { ...closedRow('shown', 'delivered'), shipmentId, attempts: [attempt(1, { outcome: 'accepted' })] },
-    ]);
-    const { status, body } = await call('GET', `/v1/shipments/${encodeURIComponent(shipmentId)}`);
-    expect([status, body]).toMatchObject([
-      200,
-      {
-        shipmentId,
-        versions: [
-          {
-            eventVersion: 1,
-            deliveries: [{ id: 'shown', state: 'delivered', outcome: 'accepted' }],
-            notSent,
-          },
-          { eventVersion: 2, fannedOutAt: null, deliveries: [], notSent: [] },
-        ],
-      },
-    ]);
-  });
-
-  it('that nobody has heard of is not found', async () => {
-    expect((await call('GET', '/v1/shipments/unheard')).status).toBe(404);
   });
 });
 

@@ -1,4 +1,5 @@
 import { brotliCompressSync, deflateSync, gzipSync } from 'node:zlib';
+import { eventsOf } from '@waybill/shared/testing/rows';
 import { type ReadMessage, withKey } from '@waybill/shared/testing/topics';
 import { afterAll, beforeAll, describe, expect, inject, it } from 'vitest';
 import { type Bench, KEYS, openBench, statusEvent } from '../testing/bench.ts';
@@ -76,7 +77,7 @@ describe('what JavaScript would change', () => {
     ]);
     const [message] = await withKey(published, event.shipmentId);
     expect(message?.value?.toString()).toContain(`"data":${data}`);
-    const [row] = await bench.events.ofShipment(event.shipmentId, 1);
+    const [row] = await eventsOf(bench.database.db, event.shipmentId);
     expect(row?.body).toContain(`"data":${data}`);
     const other = data.replace('7890,', '7891,');
     expect((await call('POST', EVENTS, withData(other, event))).status).toBe(409);

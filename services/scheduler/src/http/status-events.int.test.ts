@@ -1,4 +1,5 @@
 import { createProducer } from '@waybill/shared/kafka/producer';
+import { eventsOf } from '@waybill/shared/testing/rows';
 import { startTcpProxy } from '@waybill/shared/testing/tcp-proxy';
 import { kafkaThrough, type ReadMessage, withKey } from '@waybill/shared/testing/topics';
 import { afterAll, beforeAll, describe, expect, inject, it } from 'vitest';
@@ -21,7 +22,7 @@ afterAll(() => bench[Symbol.asyncDispose]());
 const contentOf = (message: ReadMessage | undefined) =>
   JSON.parse(message?.value?.subarray(5).toString() ?? '');
 const stored = async (shipmentId: string) => {
-  const rows = await bench.events.ofShipment(shipmentId, 100);
+  const rows = await eventsOf(bench.database.db, shipmentId);
   return rows.map(({ eventVersion, status }) => [eventVersion, status]);
 };
 

@@ -21,6 +21,7 @@ import { loadNamingKey } from '@waybill/shared/stores/installation';
 import { LaneStore } from '@waybill/shared/stores/lanes';
 import { ReplayStore } from '@waybill/shared/stores/replays';
 import { RunStore } from '@waybill/shared/stores/runs';
+import { ShipmentStore } from '@waybill/shared/stores/shipments';
 import { StatusEventStore } from '@waybill/shared/stores/status-events';
 import { SubscriberStore } from '@waybill/shared/stores/subscribers';
 import { createLogger } from '@waybill/shared/telemetry/logger';
@@ -149,6 +150,7 @@ export class Bench implements AsyncDisposable {
       deliveries,
       replays: new ReplayStore(this.database.db),
       deadLetters,
+      shipments: new ShipmentStore(this.database.db),
       deletedEvents,
       retention: routes,
       lanes,

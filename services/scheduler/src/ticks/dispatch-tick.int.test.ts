@@ -6,6 +6,7 @@ import {
   closedRow,
   deliveryIn,
   deliveryRow,
+  eventsOf,
   putDeliveries,
   storable,
 } from '@waybill/shared/testing/rows';
@@ -281,7 +282,7 @@ describe('an event that was stored and never published', () => {
     expect(JSON.parse(text)).toEqual(event);
     expect(text).toContain(JSON.stringify(data));
     expect(await bench.dispatchTick('w').fire(nextSlot())).toBeNull();
-    const [row] = await bench.events.ofShipment(event.shipmentId, 1);
+    const [row] = await eventsOf(bench.database.db, event.shipmentId);
     expect(row?.dueAt?.getTime()).toBeGreaterThan(now().getTime() + 20_000);
   });
 
@@ -313,7 +314,7 @@ describe('an event that was stored and never published', () => {
     expect(letterOf(changed)).toMatchObject({ reason: 'conflict' });
 
     expect(await bench.dispatchTick('w').fire(nextSlot())).toBeNull();
-    const [row] = await bench.events.ofShipment(renamed.shipmentId, 1);
+    const [row] = await eventsOf(bench.database.db, renamed.shipmentId);
     expect(row).toMatchObject({ refused: { reason: 'invalid', at: expect.any(Date) } });
     expect(row).not.toHaveProperty('dueAt');
     expect(await bench.deadLetters.list(undefined, 100)).toHaveLength(letters.length);
@@ -322,7 +323,7 @@ describe('an event that was stored and never published', () => {
   it('goes on when it comes again and this release takes it', async () => {
     const event = statusEvent();
     await store(event, now());
-    const [row] = await bench.events.ofShipment(event.shipmentId, 1);
+    const [row] = await eventsOf(bench.database.db, event.shipmentId);
     await bench.events.refuse([{ id: row?._id ?? '', reason: 'invalid', detail: '$ of an older release' }]);
     const call = await bench.serve();
     expect(await call('POST', '/v1/status-events', event)).toMatchObject({ status: 202 });

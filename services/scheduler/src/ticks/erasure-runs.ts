@@ -57,11 +57,11 @@ export class ErasureRuns {
     if (openDeliveries === 'cancel') {
       await deliveries.cancelOfShipment(shipmentId, `operator:${requestedBy}`, 'erasure');
     }
-    const [left, versions] = await Promise.all([
+    const [left, hasEvents] = await Promise.all([
       deliveries.remaining(shipmentId),
-      events.ofShipment(shipmentId, 1),
+      events.anyOfShipment(shipmentId),
     ]);
-    if (left.rows === 0 && versions.length === 0) {
+    if (left.rows === 0 && !hasEvents) {
       await store.finish(_id, clock.now());
       return null;
     }
