@@ -30,6 +30,15 @@ const BREAKS: readonly [rule: string, how: string, breakIt: (story: Story) => vo
     },
   ],
   [
+    'earlier versions go first',
+    'a version that was sent while a later one was under way',
+    (story) => {
+      setPolicy(story, { ordering: 'strict' });
+      const { transitions } = withVersion(story, 2, { attempts: [] });
+      transitions.splice(2, 2, entry(3, 'queued', 'in_flight', 'lease:lse_1'));
+    },
+  ],
+  [
     'only the newest is sent',
     'an older version that was sent while a newer one was owed',
     (story) => {

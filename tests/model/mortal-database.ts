@@ -14,7 +14,7 @@ const NOTHING: Readonly<Record<string, (...args: unknown[]) => unknown>> = {
   countDocuments: () => 0,
 };
 
-/** Methods that only describe a read; `toArray` makes it. */
+/** Methods that only describe a read; `toArray` or `next` makes it. */
 const CURSORS = ['find', 'aggregate'];
 
 /**
@@ -48,13 +48,16 @@ function mortalCollection(collection: Collection, process: MortalProcess): Colle
   });
 }
 
+/** What each way to read a cursor answers a dead process. */
+const NOTHING_READ: Readonly<Record<string, unknown>> = { toArray: [], next: null };
+
 /** `find().sort().limit().map().toArray()`: all but the last only describe. */
 function mortalCursor(cursor: object, process: MortalProcess, inTransaction: boolean): object {
   return seenAs<object>(cursor, (name) => {
     const method = Reflect.get(cursor, name) as Method;
     return (...args: unknown[]) =>
-      name === 'toArray'
-        ? process.database<unknown>(async () => method.apply(cursor, args), [], inTransaction)
+      name in NOTHING_READ
+        ? process.database<unknown>(async () => method.apply(cursor, args), NOTHING_READ[name], inTransaction)
         : mortalCursor(method.apply(cursor, args) as object, process, inTransaction);
   });
 }

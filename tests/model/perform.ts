@@ -33,13 +33,13 @@ export async function perform(world: World, step: Step): Promise<void> {
     case 'configure':
       return world.configuration.change(step.id, step.to);
     case 'replay': {
-      const { process, deliveries } = world.scheduler(0);
+      const { process, replays } = world.scheduler(0);
       const { subscriber: subscriberId, shipment } = step.of;
       const filter = {
         ...(subscriberId === undefined ? {} : { subscriberId }),
         ...(shipment === undefined ? {} : { shipmentId: `SHP-${shipment}` }),
       };
-      await process.live(() => deliveries.replayAll(filter, 'operator:operator'));
+      await process.live(() => replays.replayAll(filter, 'operator:operator'));
       return;
     }
     case 'fault':

@@ -15,6 +15,7 @@ import { DeadLetterStore } from '@waybill/shared/stores/dead-letters';
 import { DeliveryStore } from '@waybill/shared/stores/deliveries';
 import { LaneStore } from '@waybill/shared/stores/lanes';
 import { LeaseStore } from '@waybill/shared/stores/leases';
+import { ReplayStore } from '@waybill/shared/stores/replays';
 import { RetentionErasureStore } from '@waybill/shared/stores/retention-erasures';
 import { RetentionLedgerStore } from '@waybill/shared/stores/retention-ledger';
 import { RunStore } from '@waybill/shared/stores/runs';
@@ -56,6 +57,7 @@ const PLAIN = {
 export class Scheduler {
   readonly process = new MortalProcess();
   readonly deliveries: DeliveryStore;
+  readonly replays: ReplayStore;
   readonly subscribers: SubscriberStore;
   readonly lanes: LaneStore;
   readonly fanOut: BatchHandler<'statusEvents'>;
@@ -71,6 +73,7 @@ export class Scheduler {
     const lanes = new LaneStore(mortal);
     const runs = new RunStore(mortal);
     this.deliveries = deliveries;
+    this.replays = new ReplayStore(mortal);
     this.subscribers = subscribers;
     this.lanes = lanes;
     const deadLetters = new DeadLetterStore(mortal);

@@ -1,6 +1,7 @@
 import { setTimeout as delay } from 'node:timers/promises';
 import { type DeliveryRow, DeliveryStore } from '@waybill/shared/stores/deliveries';
 import { LeaseStore } from '@waybill/shared/stores/leases';
+import { ReplayStore } from '@waybill/shared/stores/replays';
 import type { SubscriberRow } from '@waybill/shared/stores/subscribers';
 import { type ReceivedRequest, type Receiver, startReceiver } from '@waybill/shared/testing/receiver';
 import { until } from '@waybill/shared/testing/until';
@@ -10,12 +11,14 @@ import { type Bench, openBench, type Worker } from './testing/bench.ts';
 const BACKOFF = { initialMs: 10, maxMs: 10, jitter: 0 };
 let bench: Bench;
 let deliveries: DeliveryStore;
+let replays: ReplayStore;
 let workers: Worker[];
 let ticks = 0;
 
 beforeAll(async () => {
   bench = await openBench(inject('engines'));
   deliveries = new DeliveryStore(bench.database.db);
+  replays = new ReplayStore(bench.database.db);
   workers = [bench.worker('worker-1'), bench.worker('worker-2')];
 });
 
@@ -127,12 +130,52 @@ describe('strict order', () => {
     if (onDead === 'pass') return;
     expect((await Promise.all(rows.map((row) => bench.row(row))))[1]?.reason).toBe('waits_for_version:1');
     receiver.respond(watching(() => 200).script);
-    await deliveries.replay(rows[0]?._id ?? '', 'operator:root');
+    await replays.replay(rows[0]?._id ?? '', 'operator:root');
     await closed(rows);
     expect(
       receiver.requests.slice(1).map(({ body }) => JSON.parse(body.toString()).data.eventVersion),
     ).toEqual([1, 2, 3]);
   });
+});
+
+describe('strict order of versions that are owed again or come late', () => {
+  it.each(['replayed', 'late'] as const)(
+    'sends an earlier one that is %s only once the later one under way has ended',
+    async (how) => {
+      const answer = gate();
+      const seen: string[] = [];
+      await using receiver = await startReceiver(async (request) => {
+        const version = String(JSON.parse(request.body.toString()).data.eventVersion);
+        seen.push(`${version} begins`);
+        if (version === '2') await answer.promise;
+        seen.push(`${version} ends`);
+        return { status: 200 };
+      });
+      const subscriber = await bench.subscribe(receiver, { ordering: 'strict' });
+      const [first] = await versions(subscriber, 1);
+      if (!first) throw new Error('no row');
+      const { shipmentId } = first;
+      let [earlier, others]: [DeliveryRow, number] = [first, 0];
+      if (how === 'replayed') {
+        await workers[0]?.command([first]);
+        await bench.all([first], 'delivered');
+        others = seen.length;
+      } else {
+        await bench.database.db.collection<{ _id: string }>('deliveries').deleteOne({ _id: first._id });
+      }
+      const later = await bench.owe(subscriber, 1, { shipmentId, eventVersion: 2 });
+      await workers[0]?.command(later);
+      await until('the later one to be under way', () => seen.length === others + 1);
+      if (how === 'replayed') await replays.replay(first._id, 'operator:root');
+      else earlier = (await bench.owe(subscriber, 1, { shipmentId, eventVersion: 1 }))[0] ?? first;
+      await tick();
+      await Promise.all(workers.map((worker) => worker.command([earlier])));
+      expect(await bench.row(earlier)).toMatchObject({ state: 'pending', reason: 'waits_for_version:2' });
+      answer.resolve();
+      await closed([earlier, ...later]);
+      expect(seen.slice(others)).toEqual(['2 begins', '2 ends', '1 begins', '1 ends']);
+    },
+  );
 });
 
 describe('latest order', () => {

@@ -288,23 +288,27 @@ describe('two workers with a version each, neither of which knew of the other', 
     );
   const pairs = () => Promise.all(Array.from({ length: 40 }, () => shipment('queued', 'queued')));
 
-  it('go on with one at most under latest', async () => {
-    const went = await race(LATEST, await pairs());
+  it.each([LATEST, STRICT])('go on with one at most under $delivery.ordering', async (subscriber) => {
+    const went = await race(subscriber, await pairs());
     expect(Math.max(...went.map(({ length }) => length))).toBeLessThanOrEqual(1);
   });
 
-  it('go on with the older one under strict, always', async () => {
-    const went = await race(STRICT, await pairs());
-    expect(went).toEqual(went.map(() => [1]));
-  });
-
-  it('wait for the older one under strict, in whatever order they claimed', async () => {
+  it('wait for each other under strict if both have claimed: the later one may have been sent', async () => {
     const [older, newer] = await shipment('queued', 'queued');
     if (!older || !newer) throw new Error('no rows');
     await claim([newer], 'lse_newer');
     await claim([older], 'lse_older');
     expect(await objections(STRICT, [newer])).toMatchObject([{ turn: 'wait', forVersion: 1 }]);
-    expect(await objections(STRICT, [older])).toEqual([]);
+    expect(await objections(STRICT, [older])).toMatchObject([{ turn: 'wait', forVersion: 2 }]);
+  });
+
+  it.each([3, 40])('do not go on under strict while a later one is, of %s versions', async (count) => {
+    const rows = await shipment(...Array<DeliveryState>(count).fill('queued'));
+    const last = rows.at(-1);
+    if (!last) throw new Error('no rows');
+    await claim([last], 'lse_last');
+    expect(await turns(STRICT, rows.slice(0, 2))).toEqual([]);
+    expect((await row(rows[0] ?? last)).reason).toBe(`waits_for_version:${count}`);
   });
 
   it('find out after the claim that a newer one was accepted meanwhile', async () => {

@@ -66,7 +66,8 @@ async function wakeOverlooked(
 
 /**
  * The look after the claim: two workers may have found it their turn at once, each with a version of its own. Each
- * sees the other's claim or is seen by it, so at most one goes on.
+ * sees the other's claim or is seen by it, so at most one goes on. If both see the other, neither does: it cannot be
+ * told from the rows whether the other has looked already. Then the look before the claim lets one in after the other.
  *
  * @param claimed the rows that the caller holds the lease of.
  * @returns what stands against sending, by row id.

@@ -15,6 +15,7 @@ import { DeadLetterStore } from '@waybill/shared/stores/dead-letters';
 import { DeliveryStore } from '@waybill/shared/stores/deliveries';
 import { loadNamingKey } from '@waybill/shared/stores/installation';
 import { LaneStore } from '@waybill/shared/stores/lanes';
+import { ReplayStore } from '@waybill/shared/stores/replays';
 import { RunStore } from '@waybill/shared/stores/runs';
 import { ShipmentStore } from '@waybill/shared/stores/shipments';
 import { StatusEventStore } from '@waybill/shared/stores/status-events';
@@ -122,6 +123,7 @@ runService(async ({ resources, fail }) => {
     events,
     subscribers,
     deliveries,
+    replays: new ReplayStore(database.db),
     deadLetters,
     shipments: new ShipmentStore(database.db),
     deletedEvents,

@@ -52,7 +52,8 @@ type Stands = (row: DeliveryRow, other: DeliveryRow, covers: (period: Period) =>
 function againstStrict(onDead: 'block' | 'pass'): Stands {
   const states = onDead === 'block' ? [...OPEN_STATES, 'dead' as const] : OPEN_STATES;
   return (row, other, during) =>
-    other.eventVersion < row.eventVersion && periodsIn(other, states).some(during);
+    periodsIn(other, ['in_flight']).some(during) ||
+    (other.eventVersion < row.eventVersion && periodsIn(other, states).some(during));
 }
 
 const againstLatest: Stands = (row, other, during) =>

@@ -24,6 +24,16 @@ describe('faults within alternatives', () => {
     expect(found).toContain('delivery.backoff zz');
   });
 
+  it('name both numbers where one contradicts the other', () => {
+    expect(faults(subscriberInput, withBackoff({ initialMs: 5_000, maxMs: 1_000 }))).toEqual([
+      'delivery.backoff.maxMs must be at least initialMs: 1000 is less than 5000',
+    ]);
+    expect(faults(subscriberInput, withBackoff({ initialMs: 40_000_000 }))).toEqual([
+      'delivery.backoff.maxMs must be at least initialMs: 36000000 is less than 40000000',
+    ]);
+    expect(faults(subscriberInput, withBackoff({ initialMs: 5_000, maxMs: 5_000 }))).toEqual([]);
+  });
+
   it('are those of a list when a list was meant', () => {
     expect(faults(subscriberInput, withBackoff({ delaysMs: [10, -1] }))).toEqual([
       expect.stringMatching(/^delivery\.backoff\.delaysMs\.1 /),

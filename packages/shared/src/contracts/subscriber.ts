@@ -37,11 +37,26 @@ const schedule = z.strictObject({
   jitter,
 });
 
-const exponential = z.strictObject({
-  initialMs: z.int().min(10).max(86_400_000).describe('Delay before the second attempt; doubles after each'),
-  maxMs: z.int().min(10).max(86_400_000).default(36_000_000),
-  jitter,
-});
+const exponential = z
+  .strictObject({
+    initialMs: z
+      .int()
+      .min(10)
+      .max(86_400_000)
+      .describe('Delay before the second attempt; doubles after each'),
+    maxMs: z
+      .int()
+      .min(10)
+      .max(86_400_000)
+      .default(36_000_000)
+      .describe('The delay grows no further; never less than initialMs'),
+    jitter,
+  })
+  .superRefine(({ initialMs, maxMs }, context) => {
+    if (maxMs >= initialMs) return;
+    const message = `must be at least initialMs: ${maxMs} is less than ${initialMs}`;
+    context.addIssue({ code: 'custom', path: ['maxMs'], message });
+  });
 
 const backoff = z.union([exponential, schedule]);
 

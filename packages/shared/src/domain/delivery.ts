@@ -15,7 +15,7 @@ import type { Outcome } from './outcome.ts';
  *
  * - `pending`: owed, to be tried at `dueAt`. In: fan-out, a retry, a replay. Out: enqueued or claimed.
  * - `queued`: a command is on its way; `dueAt` is when somebody must look again. In: fan-out, dispatch tick.
- * - `in_flight`: a worker holds the lease until `dueAt`. In: the claim. Out: settled, or enqueued after expiry.
+ * - `in_flight`: a worker holds the lease until `dueAt`. In: the claim. Out: settled; after expiry enqueued or released.
  * - `delivered`, `dead`, `superseded`, `cancelled`: closed, no `dueAt`. Only a replay opens a row again.
  */
 export const DELIVERY_STATES = [

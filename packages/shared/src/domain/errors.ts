@@ -12,7 +12,7 @@ export const PROBLEMS = {
   method_not_allowed: { status: 405, title: 'This method is not served here' },
   request_timeout: { status: 408, title: 'The request took too long to arrive' },
   conflict: { status: 409, title: 'Another content is stored under the same shipment and version' },
-  not_replayable: { status: 409, title: 'Only a delivered, dead or cancelled delivery can be replayed' },
+  not_replayable: { status: 409, title: 'This delivery cannot be replayed; the detail says why' },
   not_reprocessable: { status: 409, title: 'Only what came from a topic can be sent again' },
   not_observed: { status: 409, title: 'A policy may enforce only what one of its runs has observed' },
   held: { status: 409, title: 'A legal hold keeps the records of this shipment' },

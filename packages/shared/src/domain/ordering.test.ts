@@ -28,14 +28,24 @@ const TABLE: [string, OrderingPolicy, 'older' | 'newer', Record<DeliveryState, A
     { ...whileOpen('wait'), delivered: 'superseded' },
   ],
   ['strict, dead ones let pass', { ordering: 'strict', onDead: 'pass' }, 'older', whileOpen('wait')],
-  ['strict, dead ones let pass', { ordering: 'strict', onDead: 'pass' }, 'newer', always('send')],
+  [
+    'strict, dead ones let pass',
+    { ordering: 'strict', onDead: 'pass' },
+    'newer',
+    { ...always('send'), in_flight: 'wait' },
+  ],
   [
     'strict, dead ones block',
     { ordering: 'strict', onDead: 'block' },
     'older',
     { ...whileOpen('wait'), dead: 'wait' },
   ],
-  ['strict, dead ones block', { ordering: 'strict', onDead: 'block' }, 'newer', always('send')],
+  [
+    'strict, dead ones block',
+    { ordering: 'strict', onDead: 'block' },
+    'newer',
+    { ...always('send'), in_flight: 'wait' },
+  ],
 ];
 const ROWS = TABLE.flatMap(([name, policy, place, answers]) =>
   DELIVERY_STATES.map((state) => ({ name, policy, place, state, answer: answers[state] })),

@@ -7,7 +7,10 @@ import { OPEN_STATES } from './delivery.ts';
  * - `none`: as they come.
  * - `latest`: only the newest matters. An older version waits while a newer one is owed, and is superseded once a
  *   newer one was accepted.
- * - `strict`: a version waits until all earlier ones that are known are closed.
+ * - `strict`: a version waits until all earlier ones that are known are closed. One that is owed again, or comes late,
+ *   while a later one is under way waits for that one to end.
+ *
+ * Under `latest` and `strict` no two versions are under way at once.
  */
 export const ORDERINGS = ['none', 'latest', 'strict'] as const;
 export type Ordering = (typeof ORDERINGS)[number];
@@ -48,14 +51,14 @@ export function turnOf(policy: OrderingPolicy, eventVersion: number, siblings: r
     const earlier = siblings.filter((sibling) => sibling.eventVersion < eventVersion);
     const dead = policy.onDead === 'block' ? earlier.filter(({ state }) => state === 'dead') : [];
     const open = earlier.filter(isOpen);
-    const blocker = oldest(open) ?? oldest(dead);
+    const blocker = oldest(open) ?? oldest(dead) ?? underWay(siblings);
     return blocker ? waitFor(blocker, open.length > 1) : SEND;
   }
   const newer = siblings.filter((sibling) => sibling.eventVersion > eventVersion);
   const accepted = newest(newer.filter(({ state }) => state === 'delivered'));
   if (accepted) return { turn: 'superseded', byVersion: accepted.eventVersion };
   // An older request under way must end first: it could arrive after this one was accepted.
-  const blocker = newest(newer.filter(isOpen)) ?? siblings.find(({ state }) => state === 'in_flight');
+  const blocker = newest(newer.filter(isOpen)) ?? underWay(siblings);
   return blocker ? waitFor(blocker, false) : SEND;
 }
 
@@ -67,6 +70,10 @@ function oldest(siblings: readonly Sibling[]): Sibling | undefined {
 function newest(siblings: readonly Sibling[]): Sibling | undefined {
   const last = Math.max(...siblings.map(({ eventVersion }) => eventVersion));
   return siblings.find(({ eventVersion }) => eventVersion === last);
+}
+
+function underWay(siblings: readonly Sibling[]): Sibling | undefined {
+  return siblings.find(({ state }) => state === 'in_flight');
 }
 
 function isOpen({ state }: Sibling): boolean {

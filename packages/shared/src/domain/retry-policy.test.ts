@@ -8,7 +8,7 @@ const HOUR = 60 * MINUTE;
 const QUESTION: RetryQuestion = {
   failures: 1,
   policy: {},
-  verdict: { pace: 'scheduled', attemptLimit: null },
+  verdict: { pace: 'scheduled', attemptLimit: null, counts: true },
   retryAfterMs: null,
   elapsedMs: 0,
   random: 0,
@@ -83,18 +83,40 @@ describe('attempts that do not count', () => {
     expect(delayOf({ failures: 0, uncounted: 3 })).toBe(2 * MINUTE);
     expect(delayOf({ failures: 0, uncounted: 500, policy: { maxAttempts: 1 } })).toBe(10 * HOUR);
   });
+
+  const uncounted = { pace: 'scheduled', attemptLimit: null, counts: false } as const;
+  const hasty = { backoff: { delaysMs: [0], jitter: 0 } };
+
+  it('come ever more slowly, also where neither the schedule nor Retry-After asks for it', () => {
+    const delays = [1, 2, 3, 4, 8, 9, 10, 500].map((times) =>
+      delayOf({ failures: 0, uncounted: times, policy: hasty, verdict: uncounted, retryAfterMs: 0 }),
+    );
+    expect(delays).toEqual([1, 2, 4, 8, 128, 256, 300, 300].map((seconds) => seconds * SECOND));
+  });
+
+  it('come as the schedule or Retry-After says where that is later', () => {
+    const once = { failures: 0, uncounted: 1, verdict: uncounted };
+    expect(delayOf(once)).toBe(5 * SECOND);
+    expect(delayOf({ ...once, policy: hasty, retryAfterMs: 7 * SECOND })).toBe(7 * SECOND);
+  });
+
+  it('do not slow down those that count, nor what is tried again at once', () => {
+    const before = { failures: 1, uncounted: 9, policy: hasty };
+    expect(delayOf(before)).toBe(0);
+    expect(delayOf({ ...before, verdict: { ...uncounted, pace: 'immediate' } })).toBe(0);
+  });
 });
 
 describe('pace', () => {
   it('slow begins further along, within the same ceiling', () => {
-    expect(delayOf({ verdict: { pace: 'slow', attemptLimit: null } })).toBe(10 * MINUTE);
-    const slow = { pace: 'slow', attemptLimit: null } as const;
+    expect(delayOf({ verdict: { pace: 'slow', attemptLimit: null, counts: true } })).toBe(10 * MINUTE);
+    const slow = { pace: 'slow', attemptLimit: null, counts: true } as const;
     expect(delayOf({ policy: { backoff }, verdict: slow })).toBe(8 * SECOND);
     expect(delayOf({ failures: 11, verdict: slow })).toBe(10 * HOUR);
   });
 
   it('immediate does not wait, but stays within the limits', () => {
-    const verdict = { pace: 'immediate', attemptLimit: null } as const;
+    const verdict = { pace: 'immediate', attemptLimit: null, counts: true } as const;
     expect(delayOf({ verdict, random: 0.9 })).toBe(0);
     expect(nextAttemptDelay({ ...QUESTION, verdict, failures: 12 })).toBe('attempts_exhausted');
   });
@@ -112,7 +134,7 @@ describe('the limits', () => {
   });
 
   it('end at the verdict’s own number when that is lower', () => {
-    const verdict = { pace: 'scheduled', attemptLimit: 4 } as const;
+    const verdict = { pace: 'scheduled', attemptLimit: 4, counts: true } as const;
     expect(delayOf({ failures: 3, verdict })).toBeGreaterThan(0);
     expect(nextAttemptDelay({ ...QUESTION, failures: 4, verdict })).toBe('attempts_exhausted');
     const policy = { maxAttempts: 2 };

@@ -35,6 +35,12 @@ const DEFAULT_JITTER = 0.2;
  */
 const SLOW_STEPS = 3;
 
+/**
+ * Delay after the first attempt that cost nothing, and the most it doubles to, milliseconds. No limit on attempts ends a
+ * row of those, so a schedule of short delays alone would let them go on at its pace for days.
+ */
+const UNCOUNTED_BACKOFF = { initialMs: SECOND, maxMs: 5 * MINUTE };
+
 /** Past this many doublings every delay is at its ceiling; it keeps 2 ** n finite. */
 const MAX_DOUBLINGS = 40;
 
@@ -69,7 +75,7 @@ export interface RetryQuestion {
   /** Attempts that ended and do not count: they cost nothing, but they too move along the schedule. */
   readonly uncounted?: number;
   readonly policy: RetryPolicy;
-  readonly verdict: Pick<Verdict, 'pace' | 'attemptLimit'>;
+  readonly verdict: Pick<Verdict, 'pace' | 'attemptLimit' | 'counts'>;
   /** What `parseRetryAfter` gave, milliseconds from now. */
   readonly retryAfterMs: number | null;
   /** Milliseconds since the delivery's first attempt (or its last replay). */
@@ -81,14 +87,16 @@ export interface RetryQuestion {
 /** Why there is no next attempt. */
 export type Exhausted = 'attempts_exhausted' | 'time_exhausted';
 
+function doubledMs(step: number, { initialMs, maxMs }: { initialMs: number; maxMs: number }): number {
+  return Math.min(initialMs * 2 ** Math.min(step - 1, MAX_DOUBLINGS), maxMs);
+}
+
 /** The delay before the attempt that follows `step` ended ones, without jitter. */
 function scheduledMs(step: number, backoff: Backoff | undefined): number {
   if (backoff !== undefined && 'delaysMs' in backoff) {
     return backoff.delaysMs[step - 1] ?? backoff.delaysMs.at(-1) ?? 0;
   }
-  if (backoff !== undefined) {
-    return Math.min(backoff.initialMs * 2 ** Math.min(step - 1, MAX_DOUBLINGS), backoff.maxMs);
-  }
+  if (backoff !== undefined) return doubledMs(step, backoff);
   return DEFAULT_SCHEDULE_MS[step] ?? DEFAULT_LAST_DELAY_MS;
 }
 
@@ -97,7 +105,8 @@ function scheduledMs(step: number, backoff: Backoff | undefined): number {
  *
  * The later of the schedule and `Retry-After` wins; jitter is a share of the scheduled delay and only adds. Two limits,
  * whichever comes first: attempts that count, and total time, which the next attempt must not begin after.
- * A verdict of pace `immediate` comes at once, but not outside the limits.
+ * A verdict of pace `immediate` comes at once, but not outside the limits. After any other that does not count, the
+ * delay is at least 1 s, doubling with each such attempt up to 5 min, whatever the schedule and `Retry-After` say.
  */
 export function nextAttemptDelay(question: RetryQuestion): { delayMs: number } | Exhausted {
   const { failures, uncounted = 0, policy, verdict, retryAfterMs, elapsedMs, random } = question;
@@ -105,7 +114,8 @@ export function nextAttemptDelay(question: RetryQuestion): { delayMs: number } |
   if (failures >= Math.min(maxAttempts, verdict.attemptLimit ?? maxAttempts)) return 'attempts_exhausted';
 
   const step = Math.max(failures + uncounted, 1) + (verdict.pace === 'slow' ? SLOW_STEPS : 0);
-  const scheduled = verdict.pace === 'immediate' ? 0 : scheduledMs(step, policy.backoff);
+  const least = verdict.counts ? 0 : doubledMs(Math.max(uncounted, 1), UNCOUNTED_BACKOFF);
+  const scheduled = verdict.pace === 'immediate' ? 0 : Math.max(scheduledMs(step, policy.backoff), least);
   const jitterMs = random * (policy.backoff?.jitter ?? DEFAULT_JITTER) * scheduled;
   const delayMs = Math.ceil(Math.max(scheduled, retryAfterMs ?? 0) + jitterMs);
   return elapsedMs + delayMs > (policy.maxElapsedMs ?? DEFAULT_MAX_ELAPSED_MS)

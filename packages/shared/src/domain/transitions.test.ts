@@ -46,6 +46,10 @@ describe('the transitions of a delivery', () => {
     expect(TRANSITIONS.supersede.from).not.toContain('in_flight');
   });
 
+  it('give a delivery back without its lease only after a lost worker, to be tried again', () => {
+    expect(TRANSITIONS.release).toEqual({ from: ['in_flight'], to: 'pending', fenced: false });
+  });
+
   it('withdraw no delivery whose request may be under way', () => {
     expect(TRANSITIONS.cancel.from).not.toContain('in_flight');
   });

@@ -22,6 +22,11 @@ export const TRANSITIONS = {
    * begins. From `in_flight` only after the lease has expired, as the claim.
    */
   exhaust: { from: OPEN_STATES, to: 'dead', fenced: false },
+  /**
+   * The lease has expired, and nothing may be sent to the subscriber now: it waits as its other rows do. By the dispatch
+   * tick.
+   */
+  release: { from: ['in_flight'], to: 'pending', fenced: false },
   /** The subscriber said yes. */
   deliver: { from: ['in_flight'], to: 'delivered', fenced: true },
   /** The attempt did not succeed and another is owed. */

@@ -1,7 +1,7 @@
 import { afterAll, beforeAll, describe, expect, inject, it } from 'vitest';
 import { deliveriesQuery } from '../contracts/http-api.ts';
 import { type OwnDatabase, ownDatabase } from '../testing/database.ts';
-import { attempt, closedRow, deliveryIn, deliveryRow, putDeliveries } from '../testing/rows.ts';
+import { attempt, closedRow, deliveryRow, putDeliveries } from '../testing/rows.ts';
 import { DeliveryStore } from './deliveries.ts';
 
 let database: OwnDatabase;
@@ -78,53 +78,4 @@ describe('the list of deliveries', () => {
       await expect(list({ cursor })).rejects.toThrow('cursor');
     },
   );
-});
-
-describe('replaying', () => {
-  it.each(['delivered', 'dead', 'cancelled'] as const)(
-    'opens a %s row, at once and with limits anew',
-    async (state) => {
-      const id = `replay-${state}`;
-      await putDeliveries(database.db, [{ ...closedRow(id, state), reason: 'refused', failures: 9 }]);
-      const opened = await store.replay(id, 'operator:$root');
-      expect(opened).toEqual(await deliveryIn(database.db, id));
-      expect(opened).toMatchObject({
-        state: 'pending',
-        reason: 'replayed',
-        failures: 0,
-        replayedAt: opened?.dueAt,
-      });
-      expect(opened).not.toHaveProperty('closedAt');
-      expect(opened?.transitions.at(-1)).toMatchObject({
-        from: state,
-        to: 'pending',
-        cause: 'operator:$root',
-      });
-      expect(await store.replay(id, 'operator:root')).toBeNull();
-    },
-  );
-
-  it.each(['pending', 'queued', 'in_flight', 'superseded'] as const)(
-    'leaves a %s row as it is',
-    async (state) => {
-      const id = `not-${state}`;
-      const row = state === 'superseded' ? closedRow(id, state) : deliveryRow(id, { state });
-      await putDeliveries(database.db, [row]);
-      expect(await store.replay(id, 'operator:root')).toBeNull();
-      expect(await deliveryIn(database.db, id)).toEqual(row);
-    },
-  );
-
-  it('opens all that a filter finds, as many as were announced', async () => {
-    const rows = (['dead', 'delivered', 'superseded'] as const).map((state) => ({
-      ...closedRow(`many-${state}`, state),
-      subscriberId: 'many',
-    }));
-    await putDeliveries(database.db, [...rows, deliveryRow('many-pending', { subscriberId: 'many' })]);
-    expect(await store.countReplayable({ subscriberId: 'many' })).toBe(2);
-    expect(await store.replayAll({ subscriberId: 'many' }, 'operator:root')).toBe(2);
-    expect(await store.replayAll({ subscriberId: 'many' }, 'operator:root')).toBe(0);
-    const { ids } = await list({ subscriberId: 'many', state: 'pending' });
-    expect(ids).toHaveLength(3);
-  });
 });

@@ -4,7 +4,7 @@ import type { DeliveriesQuery, DeliveryFilter } from '../contracts/http-api.ts';
 import { readCursor, writeCursor } from '../domain/cursor.ts';
 import type { Attempt, DeliveryState, Lease, TraceHeaders, TransitionRecord } from '../domain/delivery.ts';
 import { TRANSITIONS } from '../domain/transitions.ts';
-import { transition } from './delivery-transition.ts';
+import { LOST_ATTEMPTS_ENDED, transition } from './delivery-transition.ts';
 import { insertMissing } from './duplicate-keys.ts';
 import { hintOf } from './indexes.ts';
 import { type Page, pageOf } from './page.ts';
@@ -106,8 +106,8 @@ export class DeliveryStore {
 
   /**
    * The dispatch tick's whole rule: rows whose `dueAt` has passed become `queued`, whatever they were, oldest first and
-   * no subscriber's backlog before another's rows. A lease that has expired ends here; what its worker still reports is
-   * kept as evidence only.
+   * no subscriber's backlog before another's rows. A lease that has expired ends here, or in `releaseLost`; what its
+   * worker still reports is kept as evidence only.
    *
    * Three round trips, however many rows. Two ticks at once share the rows between them.
    *
@@ -142,6 +142,67 @@ export class DeliveryStore {
     return this.#deliveries.find({ _id: { $in: ids }, runId, state: 'queued' }, COMMAND_FIELDS).toArray();
   }
 
+  /**
+   * The part of the rule for subscribers to whom nothing may be sent now: their rows stay due, but no row is left in the
+   * hands of a worker that was lost. Its attempt becomes `unknown` and counts, the row `pending`.
+   *
+   * Two round trips, three if there are any, however many rows.
+   *
+   * @param limit most rows in all; the next run takes the rest.
+   * @param except as for `enqueueDue`.
+   */
+  async releaseLost(runId: string, now: Date, limit: number, except: readonly string[]): Promise<void> {
+    const ids = await this.#lost(now, limit, except);
+    if (ids.length === 0) return;
+    const lost = { $filter: { input: '$attempts', cond: { $eq: ['$$this.outcome', null] } } };
+    await this.#deliveries.updateMany(
+      {
+        _id: { $in: ids },
+        state: { $in: TRANSITIONS.release.from },
+        $expr: { $lte: ['$dueAt', '$$NOW'] },
+      },
+      transition('release', {
+        cause: `run:${runId}`,
+        reason: 'worker_lost',
+        dueInMs: 0,
+        set: {
+          reason: 'worker_lost',
+          lease: '$$REMOVE',
+          failures: { $add: ['$failures', { $size: lost }] },
+          attempts: LOST_ATTEMPTS_ENDED,
+        },
+      }),
+      { hint: '_id_' },
+    );
+  }
+
+  /** Ids of rows whose lease has expired, of subscribers to whom nothing may be sent. Index: `lane`. */
+  async #lost(now: Date, limit: number, except: readonly string[]): Promise<string[]> {
+    const keptBack = await this.#subscribers
+      .find(
+        {
+          deletedAt: { $exists: false },
+          $or: [{ enabled: false }, { quarantine: { $exists: true } }, { _id: { $in: except } }],
+        },
+        { projection: { _id: 1 } },
+      )
+      .toArray();
+    if (keptBack.length === 0) return [];
+    const rows = await this.#deliveries
+      .find(
+        {
+          subscriberId: { $in: keptBack.map(({ _id }) => _id) },
+          tried: true,
+          state: { $in: TRANSITIONS.release.from },
+          dueAt: { $gt: new Date(0), $lte: now },
+        },
+        { projection: { _id: 1 }, hint: hintOf('deliveries', 'lane') },
+      )
+      .limit(limit)
+      .toArray();
+    return rows.map(({ _id }) => _id);
+  }
+
   /** Ids of due rows, one of each subscriber in turn, the oldest first. Index: `due_of_subscriber`. */
   async #dueInTurns(now: Date, except: readonly string[]): Promise<string[]> {
     const perSubscriber = await this.#subscribers
@@ -161,10 +222,11 @@ export class DeliveryStore {
   async anyDue(now: Date, except: readonly string[]): Promise<boolean> {
     const due = await this.#deliveries.findOne({ dueAt: { $lte: now } }, { projection: { _id: 1 } });
     if (due === null) return false;
-    return (
-      (await this.#subscribers.aggregate([...dueOfSubscribers(now, except, 1), { $limit: 1 }]).toArray())
-        .length > 0
-    );
+    const [enqueueable, lost] = await Promise.all([
+      this.#subscribers.aggregate([...dueOfSubscribers(now, except, 1), { $limit: 1 }]).toArray(),
+      this.#lost(now, 1, except),
+    ]);
+    return enqueueable.length + lost.length > 0;
   }
 
   /** When the row that is due the longest was due; null if none is. Index: `due`. */
@@ -225,33 +287,6 @@ export class DeliveryStore {
       [{ $set: { dueAt: '$$NOW', heldFor: '$$REMOVE' } }],
       { hint: hintOf('deliveries', 'due_of_subscriber') },
     );
-  }
-
-  /**
-   * Opens a closed row again: a new attempt will be made, with the same key and bytes and the policy's limits anew.
-   *
-   * @returns the row as it is now; null if there is none, or it is owed or superseded, and nothing was changed.
-   */
-  replay(id: string, cause: string): Promise<DeliveryRow | null> {
-    return this.#deliveries.findOneAndUpdate(
-      { _id: id, state: { $in: TRANSITIONS.replay.from } },
-      transition('replay', REPLAY(cause)),
-      { returnDocument: 'after' },
-    );
-  }
-
-  /** Opens every row that a filter finds and that may be replayed. @returns how many. */
-  async replayAll(filter: DeliveryFilter, cause: string): Promise<number> {
-    const { modifiedCount } = await this.#deliveries.updateMany(
-      replayable(filter),
-      transition('replay', REPLAY(cause)),
-    );
-    return modifiedCount;
-  }
-
-  /** How many rows `replayAll` would open now. */
-  countReplayable(filter: DeliveryFilter): Promise<number> {
-    return this.#deliveries.countDocuments(replayable(filter));
   }
 
   /** Dead rows, the last to die first. Index: `dead`. */
@@ -352,17 +387,8 @@ function dueOfSubscribers(now: Date, except: readonly string[], most: number): D
   ];
 }
 
-const REPLAY = (cause: string) => ({
-  cause,
-  dueInMs: 0,
-  set: { reason: 'replayed', failures: 0, replayedAt: '$$NOW', closedAt: '$$REMOVE' },
-});
-
-function replayable(filter: DeliveryFilter): Filter<DeliveryRow> {
-  return { $and: [{ state: { $in: TRANSITIONS.replay.from } }, ...clausesOf(filter)] };
-}
-
-function clausesOf({
+/** The conditions of a filter, as a query has them. */
+export function clausesOf({
   shipmentId,
   subscriberId,
   state,

@@ -30,7 +30,8 @@ export const INDEXES: Readonly<Record<string, readonly Index[]>> = {
     },
     { key: { dueAt: 1 }, options: { name: 'due', sparse: true } },
     {
-      key: { subscriberId: 1, tried: 1, state: 1, dueAt: 1 },
+      // The shipment comes last: it only spares reading rows of other shipments that are under way.
+      key: { subscriberId: 1, tried: 1, state: 1, dueAt: 1, shipmentId: 1 },
       options: { name: 'lane', partialFilterExpression: OPEN },
     },
     {

@@ -84,7 +84,8 @@ export class TurnStore {
     // One after the other: a row that is closed between two reads at once might be in neither.
     if (policy.ordering === 'strict') {
       const open = await this.#open(family, 1, 2);
-      return policy.onDead === 'block' ? [...open, ...(await this.#dead(family))] : open;
+      const dead = policy.onDead === 'block' ? await this.#dead(family) : [];
+      return [...open, ...dead, ...(await this.#underWay(family))];
     }
     const open = await this.#open(family, -1);
     return [...open, ...(await this.#newestDelivered(family))];
@@ -99,6 +100,16 @@ export class TurnStore {
       )
       .sort({ eventVersion: direction })
       .limit(limit)
+      .toArray();
+  }
+
+  /** Wherever they stand in a long line. Keys read: as many as the subscriber has under way. Index: `lane`. */
+  #underWay({ subscriberId, shipmentId }: Family): Promise<SiblingRow[]> {
+    return this.#deliveries
+      .find(
+        { subscriberId, tried: true, state: 'in_flight', ...OPEN, shipmentId },
+        { projection: SIBLING_FIELDS, hint: hintOf('deliveries', 'lane') },
+      )
       .toArray();
   }
 

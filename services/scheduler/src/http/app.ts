@@ -9,6 +9,7 @@ import type { SubscriberSender } from '@waybill/shared/sending/subscriber-sender
 import type { AuditLogStore } from '@waybill/shared/stores/audit-log';
 import type { DeliveryStore } from '@waybill/shared/stores/deliveries';
 import type { LaneStore } from '@waybill/shared/stores/lanes';
+import type { ReplayStore } from '@waybill/shared/stores/replays';
 import type { RunStore } from '@waybill/shared/stores/runs';
 import type { ShipmentStore } from '@waybill/shared/stores/shipments';
 import type { SubscriberStore } from '@waybill/shared/stores/subscribers';
@@ -27,6 +28,7 @@ interface ApiDeps extends IngestDeps {
   readonly subscribers: SubscriberStore;
   readonly deliveries: DeliveryStore;
   readonly shipments: ShipmentStore;
+  readonly replays: ReplayStore;
   readonly lanes: LaneStore;
   readonly runs: RunStore;
   readonly auditLog: AuditLogStore;

@@ -2,6 +2,7 @@ import { deliveryAnswer, historyAnswer, pageOf, replayAnswer } from '@waybill/sh
 import { deliveriesQuery, historyQuery, replayQuery } from '@waybill/shared/contracts/http-api';
 import { ProblemError } from '@waybill/shared/domain/errors';
 import type { DeliveryRow, DeliveryStore } from '@waybill/shared/stores/deliveries';
+import type { ReplayRefusal, ReplayStore } from '@waybill/shared/stores/replays';
 import { z } from 'zod';
 import { deliveryView } from './delivery-view.ts';
 import { routesFor } from './route.ts';
@@ -9,6 +10,7 @@ import { type WaitDeps, waitsOf } from './waits.ts';
 
 interface DeliveryDeps extends WaitDeps {
   readonly deliveries: DeliveryStore;
+  readonly replays: ReplayStore;
   /** Where people look at traces; without it there is no link. */
   readonly jaegerUrl: string | undefined;
 }
@@ -41,11 +43,11 @@ export const deliveryRoutes = [
     query: replayQuery,
     answers: { 200: replayAnswer, 202: replayAnswer },
     target: () => 'deliveries',
-    async handle({ query: { dryRun, ...filter }, caller }, { deliveries }) {
+    async handle({ query: { dryRun, ...filter }, caller }, { replays }) {
       const body =
         dryRun === 'true'
-          ? { dryRun: true, deliveries: await deliveries.countReplayable(filter) }
-          : { dryRun: false, deliveries: await deliveries.replayAll(filter, `operator:${caller.name}`) };
+          ? { dryRun: true, deliveries: await replays.countReplayable(filter) }
+          : { dryRun: false, deliveries: await replays.replayAll(filter, `operator:${caller.name}`) };
       return { status: body.dryRun ? 200 : 202, body };
     },
   }),
@@ -60,11 +62,11 @@ export const deliveryRoutes = [
     answers: { 202: deliveryAnswer },
     problems: ['not_replayable'],
     async handle({ params: { id }, caller }, deps) {
-      const row = await deps.deliveries.replay(id, `operator:${caller.name}`);
-      if (row) return { status: 202, body: await view(row, deps) };
-      const present = await deps.deliveries.get(id);
-      if (!present) throw unknown(id);
-      throw new ProblemError('not_replayable', `delivery ${id} is ${present.state}`);
+      const replayed = await deps.replays.replay(id, `operator:${caller.name}`);
+      if (!replayed) throw unknown(id);
+      if ('refused' in replayed)
+        throw new ProblemError('not_replayable', `delivery ${id} ${wordsOf(replayed.refused)}`);
+      return { status: 202, body: await view(replayed.row, deps) };
     },
   }),
 
@@ -111,3 +113,18 @@ async function view(row: DeliveryRow, deps: DeliveryDeps) {
 }
 
 const unknown = (id: string) => new ProblemError('not_found', `there is no delivery ${id}`);
+
+/** What stands against a replay, and what helps where something does. */
+function wordsOf(refusal: ReplayRefusal): string {
+  switch (refusal.reason) {
+    case 'state':
+      return `is ${refusal.state}; only what is delivered, dead or cancelled can be replayed`;
+    case 'subscriber_removed':
+      return `has nobody to go to (subscriber_removed): put subscriber ${refusal.subscriberId} again, then replay`;
+    case 'newer_accepted':
+      return (
+        `is version ${refusal.eventVersion}, and version ${refusal.byVersion} of its shipment was accepted; ` +
+        'its subscriber takes only the latest: replay that one'
+      );
+  }
+}

@@ -1,5 +1,12 @@
 import { type DeliveryState, OPEN_STATES } from '@waybill/shared/domain/delivery';
-import { attempt, closedRow, deliveryIn, deliveryRow, putDeliveries } from '@waybill/shared/testing/rows';
+import {
+  attempt,
+  closedRow,
+  deliveryIn,
+  deliveryRow,
+  putDeliveries,
+  storable,
+} from '@waybill/shared/testing/rows';
 import { afterAll, beforeAll, describe, expect, inject, it } from 'vitest';
 import { type Bench, KEYS, openBench } from '../testing/bench.ts';
 
@@ -9,6 +16,8 @@ let call: Awaited<ReturnType<Bench['serve']>>;
 beforeAll(async () => {
   bench = await openBench(inject('engines'));
   call = await bench.serve();
+  for (const id of ['clinic-a', 'many', 'other'])
+    await bench.subscribers.put(id, storable({ url: 'https://a.example/' }), 'root');
 });
 
 afterAll(() => bench[Symbol.asyncDispose]());
@@ -77,11 +86,50 @@ describe('replaying a delivery', () => {
   });
 
   it('is taken up by the next tick', async () => {
-    await call('PUT', '/v1/subscribers/clinic-a', { url: 'https://a.example/' });
     await putDeliveries(bench.database.db, [closedRow('taken up', 'delivered')]);
     await replay('taken up');
     await call('POST', '/v1/ticks/dispatch?slot=2023-03-01T00:00:00Z');
     expect(await row('taken up')).toMatchObject({ state: 'queued', runId: 'dispatch/2023-03-01T00:00:00Z' });
+  });
+});
+
+describe('replaying what could not be sent', () => {
+  const url = 'https://a.example/';
+
+  it('is refused at once when a newer version was accepted and only the latest matters', async () => {
+    await call('PUT', '/v1/subscribers/latest', { url, delivery: { ordering: 'latest' } });
+    const version = (eventVersion: number) =>
+      closedRow(`latest ${eventVersion}`, 'delivered', {
+        subscriberId: 'latest',
+        shipmentId: 'SHP-latest',
+        eventVersion,
+      });
+    await putDeliveries(bench.database.db, [version(1), version(2)]);
+    const { status, body } = await replay('latest 1');
+    expect([status, body.code]).toEqual([409, 'not_replayable']);
+    expect(body.detail).toMatch(
+      /^delivery latest 1 is version 1, and version 2 of its shipment was accepted/,
+    );
+    expect(await row('latest 1')).toEqual(version(1));
+    const announced = await replayMany('shipmentId=SHP-latest&dryRun=true');
+    expect(announced).toEqual([200, { dryRun: true, deliveries: 1 }]);
+    expect(await replayMany('shipmentId=SHP-latest')).toEqual([202, { dryRun: false, deliveries: 1 }]);
+    expect(await statesOf('latest 1', 'latest 2')).toEqual(['delivered', 'pending']);
+  });
+
+  it('is refused when its subscriber was deleted, until that is put again', async () => {
+    await call('PUT', '/v1/subscribers/gone', { url });
+    const before = closedRow('of gone', 'cancelled', { subscriberId: 'gone', reason: 'subscriber_removed' });
+    await putDeliveries(bench.database.db, [before]);
+    await call('DELETE', '/v1/subscribers/gone');
+    const { status, body } = await replay('of gone');
+    expect([status, body.code]).toEqual([409, 'not_replayable']);
+    expect(body.detail).toContain('(subscriber_removed): put subscriber gone again');
+    expect(await row('of gone')).toEqual(before);
+    for (const query of ['subscriberId=gone&dryRun=true', 'subscriberId=gone'])
+      expect((await replayMany(query))[1]).toMatchObject({ deliveries: 0 });
+    await call('PUT', '/v1/subscribers/gone', { url });
+    expect((await replay('of gone')).status).toBe(202);
   });
 });
 

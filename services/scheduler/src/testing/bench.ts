@@ -19,6 +19,7 @@ import { DeadLetterStore } from '@waybill/shared/stores/dead-letters';
 import { DeliveryStore } from '@waybill/shared/stores/deliveries';
 import { loadNamingKey } from '@waybill/shared/stores/installation';
 import { LaneStore } from '@waybill/shared/stores/lanes';
+import { ReplayStore } from '@waybill/shared/stores/replays';
 import { RunStore } from '@waybill/shared/stores/runs';
 import { ShipmentStore } from '@waybill/shared/stores/shipments';
 import { StatusEventStore } from '@waybill/shared/stores/status-events';
@@ -147,6 +148,7 @@ export class Bench implements AsyncDisposable {
       events,
       subscribers,
       deliveries,
+      replays: new ReplayStore(this.database.db),
       deadLetters,
       shipments: new ShipmentStore(this.database.db),
       deletedEvents,

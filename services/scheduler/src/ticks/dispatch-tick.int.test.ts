@@ -1,6 +1,8 @@
 import { createProducer, KafkaUnavailableError } from '@waybill/shared/kafka/producer';
+import type { DeliveryRow } from '@waybill/shared/stores/deliveries';
 import type { StatusEventRow } from '@waybill/shared/stores/status-events';
 import {
+  attempt,
   closedRow,
   deliveryIn,
   deliveryRow,
@@ -39,6 +41,15 @@ const nextSlot = () => new Date(Date.UTC(2026, 0, 1, 0, 0, slotsUsed++, 500));
 const runs = () => bench.database.db.collection('runs').countDocuments();
 const now = () => bench.connections.clock.now();
 
+const LANE = {
+  subscriberId: 'clinic-a',
+  want: 1,
+  inUse: 0,
+  sends: 1,
+  concurrency: 1,
+  ratePerSecond: undefined,
+};
+
 /** Due rows of shipments that no other test knows. */
 async function putDue(count: number): Promise<{ ids: string[]; shipmentId: string }> {
   const { shipmentId } = statusEvent();
@@ -54,6 +65,90 @@ const commandsOf = async (shipmentId: string, count: number) => {
   const found = await withKey(commands, shipmentId, count);
   return found.map(({ value }) => JSON.parse(value?.subarray(5).toString() ?? ''));
 };
+
+/** A row in the hands of a worker that was lost: its lease expired a minute ago. */
+async function putLost(id: string, fields: Partial<DeliveryRow> = {}): Promise<DeliveryRow> {
+  const row = deliveryRow(id, {
+    state: 'in_flight',
+    dueAt: new Date(now().getTime() - 60_000),
+    lease: { id: 'lse_2', worker: 'lost', instance: 'lost' },
+    tried: true,
+    attemptCount: 2,
+    failures: 1,
+    attempts: [attempt(1, { outcome: 'rejected', statusCode: 500, leaseEnd: 'settled' }), attempt(2)],
+    ...fields,
+  });
+  await putDeliveries(bench.database.db, [row]);
+  return row;
+}
+
+const KEPT_BACK: readonly [how: string, keepBack: () => Promise<unknown>][] = [
+  ['disabled', () => bench.subscribers.setEnabled('clinic-a', false, 'root')],
+  [
+    'quarantined',
+    async () => {
+      const version = (await bench.subscribers.get('clinic-a'))?.version ?? 0;
+      expect(await bench.subscribers.quarantine('clinic-a', version, 'gone')).toBe(true);
+    },
+  ],
+  [
+    'throttled',
+    async () => {
+      await bench.lanes.acquire([LANE], 'instance', now());
+      await bench.lanes.throttle('clinic-a', 60_000);
+    },
+  ],
+  [
+    'behind an open breaker',
+    async () => {
+      await bench.lanes.acquire([LANE], 'instance', now());
+      await bench.lanes.trip('clinic-a');
+    },
+  ],
+];
+
+describe('a worker lost while its subscriber is kept back', () => {
+  it.each(KEPT_BACK)('is found by the tick: %s', async (how, keepBack) => {
+    const { _id } = await putLost(`lost ${how}`);
+    await keepBack();
+    const slot = nextSlot();
+    const run = await bench.dispatchTick('w').fire(slot);
+    expect(run).toMatchObject({ selected: 0, stoppedBecause: 'done' });
+    const row = await deliveryIn(bench.database.db, _id);
+    expect(row).toMatchObject({ state: 'pending', reason: 'worker_lost', failures: 2, attemptCount: 2 });
+    expect(row).not.toHaveProperty('lease');
+    expect(row.attempts).toMatchObject([
+      { outcome: 'rejected', leaseEnd: 'settled' },
+      { outcome: 'unknown', reason: 'worker_lost', leaseEnd: 'expired', endedAt: row.dueAt },
+    ]);
+    expect(row.transitions.at(-1)).toEqual({
+      at: row.dueAt,
+      from: 'in_flight',
+      to: 'pending',
+      cause: `run:${run?._id}`,
+      reason: 'worker_lost',
+    });
+    // Nothing is left to do for anybody who is kept back.
+    expect(await bench.dispatchTick('w').fire(nextSlot())).toBeNull();
+    expect(await deliveryIn(bench.database.db, _id)).toEqual(row);
+  });
+
+  it('leaves a lease alone that has not expired', async () => {
+    const row = await putLost('held', { dueAt: new Date(now().getTime() + 60_000) });
+    await bench.subscribers.setEnabled('clinic-a', false, 'root');
+    await bench.dispatchTick('w').run(nextSlot());
+    expect(await deliveryIn(bench.database.db, 'held')).toEqual(row);
+  });
+
+  it('leaves its row to be enqueued once the subscriber is enabled', async () => {
+    await putLost('enabled');
+    await bench.subscribers.setEnabled('clinic-a', false, 'root');
+    await bench.dispatchTick('w').run(nextSlot());
+    await bench.subscribers.setEnabled('clinic-a', true, 'root');
+    await bench.dispatchTick('w').run(nextSlot());
+    expect((await deliveryIn(bench.database.db, 'enabled')).state).toBe('queued');
+  });
+});
 
 describe('a dispatch tick', () => {
   it('that finds nothing due leaves no run', async () => {
@@ -114,15 +209,7 @@ describe('a dispatch tick', () => {
 
   it('leaves alone what a subscriber may not get now, and no run if that is all', async () => {
     await putDue(1);
-    const lane = {
-      subscriberId: 'clinic-a',
-      want: 1,
-      inUse: 0,
-      sends: 1,
-      concurrency: 1,
-      ratePerSecond: undefined,
-    };
-    await bench.lanes.acquire([lane], 'instance', now());
+    await bench.lanes.acquire([LANE], 'instance', now());
     await bench.lanes.throttle('clinic-a', 60_000);
     expect(await bench.dispatchTick('w').fire(nextSlot())).toBeNull();
   });

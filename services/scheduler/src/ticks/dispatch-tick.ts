@@ -95,7 +95,10 @@ export class DispatchTick {
     };
     if (await runs.begin(run)) {
       const blocked = await lanes.blockedAt(startedAt);
-      const rows = await deliveries.enqueueDue(runId, startedAt, limit, blocked, visibilityMs);
+      const [rows] = await Promise.all([
+        deliveries.enqueueDue(runId, startedAt, limit, blocked, visibilityMs),
+        deliveries.releaseLost(runId, startedAt, limit, blocked),
+      ]);
       return this.#finish(run, rows, startedAt);
     }
     const existing = await runs.get(runId);
