@@ -7,7 +7,7 @@ import { LAUNCHER, type Launched, launch, processIdsOf, runningOf } from './test
 
 /** A whole start and stop, on a machine that may be busy with other tests. */
 const SLOW = { timeout: 120_000 };
-const GONE = { timeout: 20_000, interval: 50 };
+const GONE = { timeout: 60_000, interval: 50 };
 
 /** Engines and services of its own: none of the shared ones, and a temporary directory that shows what is left. */
 let temporary: string;

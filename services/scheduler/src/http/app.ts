@@ -27,8 +27,8 @@ import type { Tick } from './ticks.ts';
 interface ApiDeps extends IngestDeps {
   readonly subscribers: SubscriberStore;
   readonly deliveries: DeliveryStore;
-  readonly shipments: ShipmentStore;
   readonly replays: ReplayStore;
+  readonly shipments: ShipmentStore;
   readonly lanes: LaneStore;
   readonly runs: RunStore;
   readonly auditLog: AuditLogStore;
