@@ -53,7 +53,7 @@ beforeAll(async () => {
 afterAll(() => undo.disposeAsync());
 
 describe('any story of deliveries', () => {
-  it('ends with every rule kept', { timeout: (SECONDS + 120) * 1_000 }, async () => {
+  it('ends with every rule kept', { timeout: (SECONDS + 180) * 1_000 }, async () => {
     const seed = Number(WAYBILL_MODEL_SEED ?? Math.floor(Math.random() * 2 ** 31));
     const began = performance.now();
     const seen = new Tally();

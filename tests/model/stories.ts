@@ -121,7 +121,7 @@ const brokenFanOut: fc.Arbitrary<Move[]> = fc
 
 /** A subscriber that wants to be left alone so often that the history has to be moved out of its rows. */
 const patience: fc.Arbitrary<Move[]> = subscriber.map((by) => [
-  go({ do: 'answer', by, answers: Array<Answer>(70).fill({ status: 429, headers: { 'retry-after': '0' } }) }),
+  go({ do: 'answer', by, answers: Array<Answer>(62).fill({ status: 429, headers: { 'retry-after': '0' } }) }),
 ]);
 
 const scene = fc.oneof(

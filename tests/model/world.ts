@@ -103,6 +103,11 @@ export class World implements AsyncDisposable {
     return new Date(Date.UTC(2026, 0, 1) + this.#slot * 1_000);
   }
 
+  /** How many answers subscribers still have to give. */
+  get unsaid(): number {
+    return [...this.#answers.values()].reduce((sum, { length }) => sum + length, 0);
+  }
+
   answer(subscriber: SubscriberName, answers: readonly Answer[]): void {
     this.#answers.set(subscriber, [...(this.#answers.get(subscriber) ?? []), ...answers]);
   }

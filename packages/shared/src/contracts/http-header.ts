@@ -7,7 +7,9 @@ export const headerName = z
   .regex(
     /^[!#$%&'*+.^_`|~0-9A-Za-z-]+$/,
     'must be a header name: letters, digits and dashes, no spaces or control characters',
-  );
+  )
+  // Objects give this name a meaning of their own; a header of it might be lost on the way.
+  .refine((name) => name.toLowerCase() !== '__proto__', 'must not be __proto__');
 
 /**
  * A field value that is sent exactly as it is given. What HTTP would change on the way (space at the ends) or take for

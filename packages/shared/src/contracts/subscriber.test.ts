@@ -63,6 +63,15 @@ describe('a subscriber', () => {
   });
 
   it.each([
+    '\t https://clinic.example/',
+    'https://clinic.example/\u00a0',
+    'https://clinic.example/\r\n',
+    ' ',
+  ])('is called exactly where its URL says, so %j is refused and not trimmed', (url) => {
+    expect(faultPaths({ url })).toEqual(['url']);
+  });
+
+  it.each([
     ['at the top', { url: URL, urls: [] }, ''],
     ['in the filter', { url: URL, filter: { status: 'x' } }, 'filter'],
     ['in the policy', { url: URL, delivery: { timeout: 1 } }, 'delivery'],

@@ -1,4 +1,4 @@
-import type { Verdict } from './outcome.ts';
+import type { Outcome, Verdict } from './outcome.ts';
 
 type Reason = NonNullable<Verdict['reason']>;
 
@@ -50,7 +50,11 @@ const ADVICE: Readonly<Record<Reason, string>> = {
   worker_lost: 'The worker was lost while the request was under way.',
 };
 
+const NEVER_LEFT =
+  'Nothing was sent: no connection was free within delivery.timeoutMs. Others wait for the endpoint too; it should answer sooner.';
+
 /** An outcome in words that a person can act on. */
-export function adviceFor(reason: Reason | null): string {
-  return reason === null ? 'The endpoint accepted the request. Nothing is to be done.' : ADVICE[reason];
+export function adviceFor(outcome: Outcome, reason: Reason | null): string {
+  if (reason === null) return 'The endpoint accepted the request. Nothing is to be done.';
+  return outcome === 'not_sent' && reason === 'timeout' ? NEVER_LEFT : ADVICE[reason];
 }

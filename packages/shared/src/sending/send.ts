@@ -110,7 +110,7 @@ class UndiciSender implements Sender {
     };
     const onAbort = () => end(new SendFailure('aborted', 'taken back by the caller'));
     const onDeadline = () =>
-      end(new SendFailure('timeout', `no complete response within ${request.timeoutMs} ms`));
+      end(new SendFailure('timeout', `no complete response within ${Math.round(request.timeoutMs)} ms`));
     // After a stall of the process timers run before sockets are read: what has arrived by then is read first.
     const deadline = setTimeout(() => setImmediate(onDeadline), request.timeoutMs);
     signal?.addEventListener('abort', onAbort, { once: true });

@@ -1,10 +1,11 @@
-import type { Collection, Db, Document, Filter } from 'mongodb';
+import type { Collection, Db, Filter } from 'mongodb';
 import type { ReducedPayload } from '../contracts/cloudevents.ts';
 import type { DeliveriesQuery, DeliveryFilter } from '../contracts/http-api.ts';
 import { readCursor, writeCursor } from '../domain/cursor.ts';
 import type { Attempt, DeliveryState, Lease, TraceHeaders, TransitionRecord } from '../domain/delivery.ts';
 import { TRANSITIONS } from '../domain/transitions.ts';
 import { LOST_ATTEMPTS_ENDED, transition } from './delivery-transition.ts';
+import { dueOfSubscribers } from './due-of-subscribers.ts';
 import { insertMissing } from './duplicate-keys.ts';
 import { hintOf } from './indexes.ts';
 import { type Page, pageOf } from './page.ts';
@@ -357,33 +358,6 @@ export class DeliveryStore {
       .toArray();
     return pageOf(rows, limit, (row) => writeCursor(row.createdAt, row._id));
   }
-}
-
-/**
- * Subscribers that may receive, each with its due rows. Those that are gone are among them, so that a dispatcher cancels
- * what they are still owed.
- */
-function dueOfSubscribers(now: Date, except: readonly string[], most: number): Document[] {
-  const mayReceive = { enabled: true, quarantine: { $exists: false } };
-  const due = [
-    { $match: { dueAt: { $gt: new Date(0), $lte: now } } },
-    { $sort: { dueAt: 1 } },
-    { $limit: most },
-    { $project: { _id: 1 } },
-  ];
-  return [
-    { $match: { _id: { $nin: except }, $or: [mayReceive, { deletedAt: { $exists: true } }] } },
-    {
-      $lookup: {
-        from: 'deliveries',
-        localField: '_id',
-        foreignField: 'subscriberId',
-        pipeline: due,
-        as: 'due',
-      },
-    },
-    { $match: { due: { $ne: [] } } },
-  ];
 }
 
 /** The conditions of a filter, as a query has them. */

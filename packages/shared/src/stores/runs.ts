@@ -31,6 +31,9 @@ export interface RunRow {
 export type RunResult = Required<Pick<RunRow, 'finishedAt' | 'selected' | 'republished' | 'stoppedBecause'>> &
   Pick<RunRow, 'msPerRow'>;
 
+/** The collection also holds the runs of retention policies and erasures, which have a store of their own and no limit. */
+const OF_TICKS: Filter<RunRow> = { limit: { $exists: true } };
+
 export class RunStore {
   readonly #runs: Collection<RunRow>;
 
@@ -39,12 +42,12 @@ export class RunStore {
   }
 
   get(id: string): Promise<RunRow | null> {
-    return this.#runs.findOne({ _id: id });
+    return this.#runs.findOne({ _id: id, ...OF_TICKS });
   }
 
   /** Newest first. Index: `newest`. The cursor is the start of the last run of the page before. */
   async list(job: Job | undefined, cursor: string | undefined, limit: number): Promise<Page<RunRow>> {
-    const clauses: Filter<RunRow>[] = [{}];
+    const clauses: Filter<RunRow>[] = [OF_TICKS];
     if (job !== undefined) clauses.push({ job });
     if (cursor !== undefined) {
       const { time, id } = readCursor(cursor);

@@ -1,7 +1,8 @@
-import type { Collection, Db } from 'mongodb';
+import type { Collection, Db, Filter } from 'mongodb';
 import type { SubscriberInput } from '../contracts/subscriber.ts';
 import type { Standing } from '../domain/wait.ts';
 import type { SealedAuth } from '../sealing/credential-vault.ts';
+import { isDuplicateKey } from './duplicate-keys.ts';
 import { type Page, pageOf } from './page.ts';
 
 /** A subscriber as it may be stored: the secrets of its auth are sealed. */
@@ -33,8 +34,8 @@ export class SubscriberStore {
   /**
    * Creates or replaces; the version grows by one in the same write.
    *
-   * @param ifVersion writes only if the subscriber is there in this version.
-   * @returns null if it is not.
+   * @param ifVersion writes only if the subscriber is there in this version; 0: only if it is not there.
+   * @returns null if that is not so.
    */
   put(id: string, input: StorableSubscriber, by: string): Promise<SubscriberRow>;
   put(
@@ -50,8 +51,8 @@ export class SubscriberStore {
     ifVersion?: number,
   ): Promise<SubscriberRow | null> {
     const literal = (value: unknown) => ({ $literal: value });
-    const row = await this.#subscribers.findOneAndUpdate(
-      ifVersion === undefined ? { _id: id } : { _id: id, version: ifVersion, ...PRESENT },
+    const replacing = this.#subscribers.findOneAndUpdate(
+      { _id: id, ...expecting(ifVersion) },
       [
         {
           $replaceWith: {
@@ -69,8 +70,13 @@ export class SubscriberStore {
           },
         },
       ],
-      { upsert: ifVersion === undefined, returnDocument: 'after' },
+      { upsert: !ifVersion, returnDocument: 'after' },
     );
+    const row = await replacing.catch((error: unknown) => {
+      // It is there after all.
+      if (ifVersion === 0 && isDuplicateKey(error)) return null;
+      throw error;
+    });
     if (!row && ifVersion === undefined) throw new Error(`subscriber ${id} was neither found nor made`);
     return row;
   }
@@ -225,4 +231,9 @@ export class SubscriberStore {
     const rows = await this.#subscribers.find({ _id: { $in: ids }, ...PRESENT }).toArray();
     return new Map(rows.map((row) => [row._id, row]));
   }
+}
+
+function expecting(version: number | undefined): Filter<SubscriberRow> {
+  if (version === undefined) return {};
+  return version === 0 ? { deletedAt: { $exists: true } } : { version, ...PRESENT };
 }

@@ -40,7 +40,7 @@ async function families(name: string, count: number, versions: number): Promise<
       const [id, eventVersion] = [`${shipmentId}/${index}`, index + 1];
       const fields = { shipmentId, eventVersion };
       if (state === 'pending' || state === 'queued' || state === 'in_flight')
-        return deliveryRow(id, { ...fields, state });
+        return deliveryRow(id, { ...fields, state, tried: state === 'in_flight' });
       return closedRow(id, state, fields);
     }),
   );
@@ -78,8 +78,9 @@ describe('the rows that decide whose turn it is', () => {
             ),
           );
           // Of several under way at once, which there should never be, it does not matter which one is named.
+          const several = rows.filter(({ state }) => state === 'in_flight').length > 1;
           const [byFew, byAll] = decided.map(({ turn, ...rest }) =>
-            policy.ordering === 'latest' && turn === 'wait' ? turn : { turn, ...rest },
+            several && turn === 'wait' ? turn : { turn, ...rest },
           );
           expect([row._id, policy, byFew]).toEqual([row._id, policy, byAll]);
         }

@@ -21,8 +21,18 @@ export function jsonBody(request: Request): StrictJson {
   try {
     return parseStrictJson(new TextDecoder('utf-8', { fatal: true }).decode(bytes));
   } catch (error) {
-    throw new ProblemError('invalid_json', error instanceof Error ? error.message : String(error));
+    throw new ProblemError('invalid_json', describe(error));
   }
+}
+
+/** Where the fault is, as far as the parser says. Its own words may quote what stands around it: a secret, a patient. */
+function describe(error: unknown): string {
+  if (!(error instanceof SyntaxError)) return 'the body is not UTF-8';
+  const [, place] = /\((line \d+ column \d+)\)$/.exec(error.message) ?? [];
+  if (place !== undefined) return `the body is not JSON: see ${place}`;
+  return error.message.includes('end of JSON')
+    ? 'the body is not JSON: it ends too early'
+    : 'the body is not JSON';
 }
 
 /**

@@ -1,6 +1,6 @@
 import { randomUUID } from 'node:crypto';
 import { createProducer } from '@waybill/shared/kafka/producer';
-import { closedRow, putDeliveries } from '@waybill/shared/testing/rows';
+import { closedRow, putDeliveries, storable } from '@waybill/shared/testing/rows';
 import { startTcpProxy } from '@waybill/shared/testing/tcp-proxy';
 import { kafkaThrough, withKey } from '@waybill/shared/testing/topics';
 import { afterAll, beforeAll, beforeEach, describe, expect, inject, it } from 'vitest';
@@ -16,6 +16,7 @@ let call: Awaited<ReturnType<Bench['serve']>>;
 beforeAll(async () => {
   bench = await openBench(engines);
   call = await bench.serve();
+  await bench.subscribers.put('clinic-a', storable({ url: 'https://a.example/' }), 'root');
 });
 
 beforeEach(async () => {

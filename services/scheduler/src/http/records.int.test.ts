@@ -1,4 +1,11 @@
-import { attempt, closedRow, deliveryIn, deliveryRow, putDeliveries } from '@waybill/shared/testing/rows';
+import {
+  attempt,
+  closedRow,
+  deliveryIn,
+  deliveryRow,
+  putDeliveries,
+  storable,
+} from '@waybill/shared/testing/rows';
 import { afterAll, beforeAll, describe, expect, inject, it } from 'vitest';
 import { type Bench, KEYS, openBench } from '../testing/bench.ts';
 
@@ -9,6 +16,8 @@ let call: Awaited<ReturnType<Bench['serve']>>;
 beforeAll(async () => {
   bench = await openBench(inject('engines'));
   call = await bench.serve();
+  for (const id of ['clinic-a', 'many'])
+    await bench.subscribers.put(id, storable({ url: 'https://a.example/' }), 'root');
 });
 
 afterAll(() => bench[Symbol.asyncDispose]());

@@ -1,3 +1,4 @@
+import { randomBytes } from 'node:crypto';
 import { parseEgressPolicy } from '@waybill/shared/domain/egress-policy';
 import { type ReceivedRequest, startReceiver } from '@waybill/shared/testing/receiver';
 import { Webhook } from 'standardwebhooks';
@@ -40,6 +41,16 @@ async function allOf(id: string): Promise<string> {
 }
 
 describe('a secret', () => {
+  it.each([
+    `{"url":"https://clinic.example/","auth":{"type":"bearer","token":'tok-14'}}`,
+    `{"url":"https://clinic.example/","auth":{"type":"bearer","token":"tok-14\n"}}`,
+    `{"url":"https://clinic.example/","auth":{"type":"bearer","token":"tok-14`,
+  ])('is not quoted by the fault of a body that is not JSON: %j', async (text) => {
+    const { status, body } = await call('PUT', '/v1/subscribers/quoted', text);
+    expect([status, body.code]).toEqual([400, 'invalid_json']);
+    expect(JSON.stringify(body)).not.toContain('tok');
+  });
+
   it('goes in and does not come out', async () => {
     const secrets = ['password-of-1', 'token-of-2', 'value-of-3', 'client-secret-of-4'];
     const auths = [
@@ -102,6 +113,23 @@ describe('a signing secret', () => {
     const { body: again } = await put('made', { type: 'signature' });
     expect(again).toMatchObject({ version: 2, auth: made.auth });
     expect(again.secret).toBeUndefined();
+  });
+
+  it('that is made for want of one replaces none that came at the same moment', async () => {
+    for (let round = 0; round < 5; round++) {
+      const id = `raced-${round}`;
+      const answers = await Promise.all(
+        Array.from({ length: 4 }, () => put(id, { type: 'signature' })).concat(
+          put(id, { type: 'signature', secret: `whsec_${randomBytes(32).toString('base64')}` }),
+        ),
+      );
+      // Whatever was first, a secret is made at most once and never in the place of one that is there.
+      const made = answers.filter(({ body }) => body.secret !== undefined);
+      expect(made.length).toBeLessThanOrEqual(1);
+      expect(answers.map(({ status }) => status).filter((status) => status >= 300 && status !== 409)).toEqual(
+        [],
+      );
+    }
   });
 
   it('is rotated with an overlap in which both sign', async () => {

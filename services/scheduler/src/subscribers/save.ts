@@ -33,12 +33,17 @@ export async function saveSubscriber(
   { subscribers, vault }: SaveDeps,
 ): Promise<{ row: SubscriberRow; madeSecret: string | null }> {
   for (let tries = 1; tries <= MAX_TRIES; tries += 1) {
-    const present = lacksSecret(input.auth) ? await subscribers.get(id) : null;
+    const lacking = lacksSecret(input.auth);
+    const present = lacking ? await subscribers.get(id) : null;
     const { policy, madeSecret } = completeAuth(input.auth, present && (await open(present, vault)));
     const auth = await vault.seal(id, policy);
-    // What was taken from a version must not undo what came after it.
-    const ifVersion = madeSecret === null ? present?.version : undefined;
-    const row = await subscribers.put(id, { ...input, auth }, by, ifVersion);
+    // What was taken from a version, or made for want of one, must not undo what came after it.
+    const row = await subscribers.put(
+      id,
+      { ...input, auth },
+      by,
+      lacking ? (present?.version ?? 0) : undefined,
+    );
     if (row) return { row, madeSecret };
   }
   throw new ProblemError('changed_meanwhile', `subscriber ${id} was not changed`);

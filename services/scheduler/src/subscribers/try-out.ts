@@ -41,7 +41,7 @@ export async function tryOut(
   return {
     outcome,
     reason,
-    explanation: adviceFor(reason),
+    explanation: adviceFor(outcome, reason),
     detail: observation.kind === 'failure' ? observation.detail : null,
     statusCode: observation.kind === 'response' ? observation.statusCode : null,
     response: kept,

@@ -43,7 +43,11 @@ export async function applyAuth(policy: AuthPolicy, request: Unproven, tokens: A
   const now = request.now();
   const timestamp = String(Math.floor(now.getTime() / 1000));
   const content: SignedContent = { id: request.id, timestamp, body: request.body };
-  const headers: Record<string, string> = { 'webhook-id': request.id, 'webhook-timestamp': timestamp };
+  // Without a prototype, so that no name means anything but itself.
+  const headers: Record<string, string> = Object.assign(Object.create(null), {
+    'webhook-id': request.id,
+    'webhook-timestamp': timestamp,
+  });
   let tls: ClientTls | undefined;
   for (const part of parts) {
     switch (part.type) {
