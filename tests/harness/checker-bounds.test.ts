@@ -119,6 +119,19 @@ const BREAKS: readonly [rule: string, how: string, breakIt: (story: Story) => vo
     },
   ],
   [
+    'a lease is taken over once it is over',
+    'a row kept back with its subscriber before that',
+    ({ row }) => {
+      const release = { ...entry(12, 'in_flight', 'pending', 'run:dispatch/x'), reason: 'worker_lost' };
+      row.transitions.splice(3, 1, release);
+    },
+  ],
+  [
+    'only the holder settles',
+    'a tick that gives a row back for no reason',
+    ({ row }) => row.transitions.splice(3, 1, entry(40, 'in_flight', 'pending', 'run:dispatch/x')),
+  ],
+  [
     'a claim only closes what has no attempt left',
     'a death for another reason',
     ({ row }) => row.transitions.splice(3, 1, entry(12, 'in_flight', 'dead', 'claim:lse_9')),

@@ -84,7 +84,8 @@ function checkTakeovers({ attempts, transitions }: DeliveryRow, report: (detail:
   let holder: Attempt | undefined;
   for (const { at, from, to, cause } of transitions) {
     const exhausted = to === 'dead' && cause.startsWith('claim:');
-    const taken = from === 'in_flight' && (to === 'queued' || to === 'in_flight' || exhausted);
+    const released = to === 'pending' && cause.startsWith('run:');
+    const taken = from === 'in_flight' && (to === 'queued' || to === 'in_flight' || exhausted || released);
     if (taken && holder && at < holder.leaseUntil) {
       const early = holder.leaseUntil.getTime() - at.getTime();
       report(`attempt ${holder.number} was ended by ${cause} ${early} ms before its lease`);

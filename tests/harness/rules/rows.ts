@@ -75,10 +75,15 @@ function checkLeases({ attempts, transitions }: DeliveryRow, report: Report): vo
     } else if (cause.startsWith(CLAIM)) {
       if (to !== 'dead' || reason !== 'attempts_exhausted')
         report('a claim only closes what has no attempt left', `${to} by ${cause}, ${reason}`);
-    } else if (from === 'in_flight' && to !== 'queued' && !cause.startsWith(LEASE)) {
+    } else if (from === 'in_flight' && !cause.startsWith(LEASE) && !endsLost(to, reason)) {
       report('only the holder settles', `${to} by ${cause}, which is no lease`);
     }
   }
+}
+
+/** A tick takes a row from a worker that was lost: to be sent again, or kept back with its subscriber. */
+function endsLost(to: string, reason: string | null): boolean {
+  return to === 'queued' || (to === 'pending' && reason === 'worker_lost');
 }
 
 function checkAttempts({ attempts, attemptCount, state }: DeliveryRow, report: Report): void {
