@@ -1,6 +1,7 @@
 import { randomUUID } from 'node:crypto';
 import { type Context, context, ROOT_CONTEXT } from '@opentelemetry/api';
 import { renewalInterval } from '@waybill/shared/domain/lease';
+import { repeat } from '@waybill/shared/runtime/repeat';
 import { keyIdsOf } from '@waybill/shared/sealing/credential-vault';
 import type { SubscriberSender } from '@waybill/shared/sending/subscriber-sender';
 import type { DatabaseClock } from '@waybill/shared/stores/database-clock';
@@ -70,7 +71,7 @@ export class Dispatch {
   readonly #claiming = new Set<Promise<void>>();
   readonly #retries = new Map<Lane, { readonly timer: NodeJS.Timeout; readonly at: number }>();
   readonly #aborting = new AbortController();
-  #renewing: NodeJS.Timeout | undefined;
+  #stopRenewing = (): void => {};
   #stopping = false;
 
   constructor(deps: DispatchDeps) {
@@ -80,22 +81,18 @@ export class Dispatch {
   /** Begins to renew leases while requests run: one write for all of them. */
   start(): void {
     const { claimer, leases, lanes, logger } = this.#deps;
-    let writing = false;
-    this.#renewing = setInterval(async () => {
-      if (writing) return;
-      writing = true;
-      try {
-        await leases.renew(
+    this.#stopRenewing = repeat(
+      renewalInterval(claimer.leaseMs),
+      () =>
+        leases.renew(
           Array.from(this.#inFlight.keys(), (row) => row._id),
           claimer,
-        );
-      } catch (error) {
+        ),
+      (error) => {
         leaseRenewalFailures.inc();
         logger.warn({ err: error }, 'leases were not renewed, trying again');
-      } finally {
-        writing = false;
-      }
-    }, renewalInterval(claimer.leaseMs));
+      },
+    );
     lanes.start(() => this.#refillAll(lanes.waiting()));
   }
 
@@ -122,7 +119,7 @@ export class Dispatch {
     while (this.#claiming.size + this.#inFlight.size > 0)
       await Promise.allSettled([...this.#claiming, ...this.#inFlight.values()]);
     clearTimeout(timer);
-    clearInterval(this.#renewing);
+    this.#stopRenewing();
     await this.#deps.lanes.stop();
   }
 

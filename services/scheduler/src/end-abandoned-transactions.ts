@@ -1,3 +1,4 @@
+import { repeat } from '@waybill/shared/runtime/repeat';
 import { endAbandonedTransactions } from '@waybill/shared/stores/abandoned-transactions';
 import type { Database } from '@waybill/shared/stores/client';
 import type { Logger } from '@waybill/shared/telemetry/logger';
@@ -11,18 +12,12 @@ const EVERY_MS = 1_000;
  * @returns stops looking.
  */
 export function watchAbandonedTransactions({ db }: Database, logger: Logger): () => void {
-  let looking = false;
-  const timer = setInterval(async () => {
-    if (looking) return;
-    looking = true;
-    try {
+  return repeat(
+    EVERY_MS,
+    async () => {
       const ended = await endAbandonedTransactions(db);
       if (ended > 0) logger.warn({ ended }, 'ended transactions of a process that is gone or stands still');
-    } catch (error) {
-      logger.warn({ err: error }, 'abandoned transactions were not looked for');
-    } finally {
-      looking = false;
-    }
-  }, EVERY_MS);
-  return () => clearInterval(timer);
+    },
+    (error) => logger.warn({ err: error }, 'abandoned transactions were not looked for'),
+  );
 }

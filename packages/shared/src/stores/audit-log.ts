@@ -1,8 +1,7 @@
 import { randomUUID } from 'node:crypto';
 import type { Collection, Db, Filter } from 'mongodb';
 import type { AuditQuery, Role } from '../contracts/http-api.ts';
-import { readCursor, writeCursor } from '../domain/cursor.ts';
-import { type Page, pageOf } from './page.ts';
+import { newestPage, type Page } from './page.ts';
 
 /** A change that somebody asked for, known before it is made. */
 export interface Intent {
@@ -61,22 +60,13 @@ export class AuditLogStore {
   }
 
   /** Newest first. Indexes: `newest_of_target`, `newest_of_actor`, `newest_of_action`, without any of them `newest`. */
-  async list({ target, actor, action, from, to, cursor, limit }: AuditQuery): Promise<Page<AuditRow>> {
-    const clauses: Filter<AuditRow>[] = [{}];
+  list({ target, actor, action, from, to, cursor, limit }: AuditQuery): Promise<Page<AuditRow>> {
+    const clauses: Filter<AuditRow>[] = [];
     if (target !== undefined) clauses.push({ target });
     if (actor !== undefined) clauses.push({ 'actor.key': actor });
     if (action !== undefined) clauses.push({ action });
     if (from !== undefined) clauses.push({ at: { $gte: from } });
     if (to !== undefined) clauses.push({ at: { $lt: to } });
-    if (cursor !== undefined) {
-      const { time, id } = readCursor(cursor);
-      clauses.push({ $or: [{ at: { $lt: time } }, { at: time, _id: { $lt: id } }] });
-    }
-    const rows = await this.#log
-      .find({ $and: clauses })
-      .sort({ at: -1, _id: -1 })
-      .limit(limit + 1)
-      .toArray();
-    return pageOf(rows, limit, (row) => writeCursor(row.at, row._id));
+    return newestPage(this.#log, clauses, 'at', cursor, limit);
   }
 }

@@ -1,7 +1,7 @@
-import { Binary, type Collection, type Db, type Filter } from 'mongodb';
+import { Binary, type Collection, type Db } from 'mongodb';
 import type { DeadLetterReason } from '../contracts/dead-letter.ts';
-import { readCursor } from '../domain/cursor.ts';
 import { insertMissing } from './duplicate-keys.ts';
+import { beyond } from './page.ts';
 
 /** A message that could not be taken, whole: what people look at and send again once the cause is gone. */
 export interface DeadLetterRow {
@@ -42,12 +42,11 @@ export class DeadLetterStore {
 
   /** Newest first, without page logic: the caller merges them with dead deliveries. Index: `newest`. */
   list(cursor: string | undefined, limit: number): Promise<DeadLetterRow[]> {
-    const filter: Filter<DeadLetterRow> = {};
-    if (cursor !== undefined) {
-      const { time, id } = readCursor(cursor);
-      filter.$or = [{ putAsideAt: { $lt: time } }, { putAsideAt: time, _id: { $lt: id } }];
-    }
-    return this.#letters.find(filter).sort({ putAsideAt: -1, _id: -1 }).limit(limit).toArray();
+    return this.#letters
+      .find({ $and: [{}, ...beyond('putAsideAt', cursor)] })
+      .sort({ putAsideAt: -1, _id: -1 })
+      .limit(limit)
+      .toArray();
   }
 
   /** @returns the message, for the one caller that may send it again; null if somebody did or is doing so. */

@@ -1,14 +1,13 @@
 import type { Collection, Db, Filter } from 'mongodb';
 import type { ReducedPayload } from '../contracts/cloudevents.ts';
 import type { DeliveriesQuery, DeliveryFilter } from '../contracts/http-api.ts';
-import { readCursor, writeCursor } from '../domain/cursor.ts';
 import type { Attempt, DeliveryState, Lease, TraceHeaders, TransitionRecord } from '../domain/delivery.ts';
 import { TRANSITIONS } from '../domain/transitions.ts';
 import { LOST_ATTEMPTS_ENDED, transition } from './delivery-transition.ts';
 import { dueOfSubscribers } from './due-of-subscribers.ts';
 import { insertMissing } from './duplicate-keys.ts';
 import { hintOf } from './indexes.ts';
-import { type Page, pageOf } from './page.ts';
+import { beyond, newestPage, type Page, pageOf } from './page.ts';
 import type { SubscriberRow } from './subscribers.ts';
 
 /**
@@ -291,12 +290,11 @@ export class DeliveryStore {
 
   /** Dead rows, the last to die first. Index: `dead`. */
   dead(cursor: string | undefined, limit: number): Promise<DeliveryRow[]> {
-    const clauses: Filter<DeliveryRow>[] = [{ state: 'dead' }];
-    if (cursor !== undefined) {
-      const { time, id } = readCursor(cursor);
-      clauses.push({ $or: [{ closedAt: { $lt: time } }, { closedAt: time, _id: { $lt: id } }] });
-    }
-    return this.#deliveries.find({ $and: clauses }).sort({ closedAt: -1, _id: -1 }).limit(limit).toArray();
+    return this.#deliveries
+      .find({ $and: [{ state: 'dead' }, ...beyond('closedAt', cursor)] })
+      .sort({ closedAt: -1, _id: -1 })
+      .limit(limit)
+      .toArray();
   }
 
   /**
@@ -344,19 +342,9 @@ export class DeliveryStore {
   }
 
   /** Newest first. */
-  async list(query: DeliveriesQuery): Promise<Page<DeliveryRow>> {
+  list(query: DeliveriesQuery): Promise<Page<DeliveryRow>> {
     const { cursor, limit, ...filter } = query;
-    const clauses = clausesOf(filter);
-    if (cursor !== undefined) {
-      const { time: createdAt, id } = readCursor(cursor);
-      clauses.push({ $or: [{ createdAt: { $lt: createdAt } }, { createdAt, _id: { $lt: id } }] });
-    }
-    const rows = await this.#deliveries
-      .find(clauses.length > 0 ? { $and: clauses } : {})
-      .sort({ createdAt: -1, _id: -1 })
-      .limit(limit + 1)
-      .toArray();
-    return pageOf(rows, limit, (row) => writeCursor(row.createdAt, row._id));
+    return newestPage(this.#deliveries, clausesOf(filter), 'createdAt', cursor, limit);
   }
 }
 

@@ -1,5 +1,4 @@
 import type { Collection, Db, Filter } from 'mongodb';
-import { readCursor, writeCursor } from '../domain/cursor.ts';
 import {
   type ClosedState,
   type RetentionKind,
@@ -9,7 +8,7 @@ import {
 } from '../domain/retention.ts';
 import type { ChainClosing } from '../domain/retention-ledger.ts';
 import { insertMissing } from './duplicate-keys.ts';
-import { type Page, pageOf } from './page.ts';
+import { newestPage, type Page } from './page.ts';
 import type { RetentionShardRow } from './retention-shards.ts';
 
 /** One firing of the retention tick for one policy version, or one try of an erasure. */
@@ -77,7 +76,7 @@ export class RetentionRunStore {
   }
 
   /** Newest first. Index: `of_policy`, or `newest`. */
-  async list(
+  list(
     policyId: string | undefined,
     cursor: string | undefined,
     limit: number,
@@ -85,16 +84,7 @@ export class RetentionRunStore {
     const clauses: Filter<RetentionRunRow>[] = [
       { job: 'retention', policyId: policyId ?? { $exists: true } },
     ];
-    if (cursor !== undefined) {
-      const { time, id } = readCursor(cursor);
-      clauses.push({ $or: [{ startedAt: { $lt: time } }, { startedAt: time, _id: { $lt: id } }] });
-    }
-    const rows = await this.#runs
-      .find({ $and: clauses })
-      .sort({ startedAt: -1, _id: -1 })
-      .limit(limit + 1)
-      .toArray();
-    return pageOf(rows, limit, (row) => writeCursor(row.startedAt, row._id));
+    return newestPage(this.#runs, clauses, 'startedAt', cursor, limit);
   }
 
   /** The newest run of some versions of a policy that ended after it had counted its candidates. Index: `of_policy`. */
@@ -113,10 +103,7 @@ export class RetentionRunStore {
   /** @returns the run as it is stored: this one, or what an earlier firing of the slot made. */
   async begin(run: RetentionRunRow): Promise<RetentionRunRow> {
     const existing = await insertMissing(this.#runs, [run]);
-    if (existing.size === 0) return run;
-    const found = await this.get(run._id);
-    if (!found) throw new Error(`run ${run._id} was there and is gone`);
-    return found;
+    return existing.size === 0 ? run : this.#present(run._id);
   }
 
   /** Records the count once; the first one stands. @returns the run with what stands. */
@@ -127,6 +114,10 @@ export class RetentionRunStore {
     shards: number,
   ): Promise<RetentionRunRow> {
     await this.#runs.updateOne({ _id: id, candidates: null }, { $set: { candidates, oldestAt, shards } });
+    return this.#present(id);
+  }
+
+  async #present(id: string): Promise<RetentionRunRow> {
     const run = await this.get(id);
     if (!run) throw new Error(`run ${id} was there and is gone`);
     return run;

@@ -1,8 +1,7 @@
 import type { Collection, Db, Filter } from 'mongodb';
-import { readCursor, writeCursor } from '../domain/cursor.ts';
 import type { Job } from '../domain/run.ts';
 import { insertMissing } from './duplicate-keys.ts';
-import { type Page, pageOf } from './page.ts';
+import { newestPage, type Page } from './page.ts';
 
 /** One firing of a tick. */
 export interface RunRow {
@@ -45,20 +44,11 @@ export class RunStore {
     return this.#runs.findOne({ _id: id, ...OF_TICKS });
   }
 
-  /** Newest first. Index: `newest`. The cursor is the start of the last run of the page before. */
-  async list(job: Job | undefined, cursor: string | undefined, limit: number): Promise<Page<RunRow>> {
+  /** Newest first. Index: `newest`. */
+  list(job: Job | undefined, cursor: string | undefined, limit: number): Promise<Page<RunRow>> {
     const clauses: Filter<RunRow>[] = [OF_TICKS];
     if (job !== undefined) clauses.push({ job });
-    if (cursor !== undefined) {
-      const { time, id } = readCursor(cursor);
-      clauses.push({ $or: [{ startedAt: { $lt: time } }, { startedAt: time, _id: { $lt: id } }] });
-    }
-    const rows = await this.#runs
-      .find({ $and: clauses })
-      .sort({ startedAt: -1, _id: -1 })
-      .limit(limit + 1)
-      .toArray();
-    return pageOf(rows, limit, (row) => writeCursor(row.startedAt, row._id));
+    return newestPage(this.#runs, clauses, 'startedAt', cursor, limit);
   }
 
   /** @returns whether this call made the run; false: it exists, somebody carries it out or did. */

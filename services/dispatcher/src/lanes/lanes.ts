@@ -1,3 +1,4 @@
+import { repeat } from '@waybill/shared/runtime/repeat';
 import type { DatabaseClock } from '@waybill/shared/stores/database-clock';
 import { LANE_GRANT_MS, type LaneStore } from '@waybill/shared/stores/lanes';
 import type { SubscriberRow, SubscriberStore } from '@waybill/shared/stores/subscribers';
@@ -33,7 +34,7 @@ export class Lanes {
   readonly #deps: LanesDeps;
   readonly #lanes = new Map<string, Lane>();
   readonly #subscribers = new Map<string, SubscriberRow>();
-  #beating: NodeJS.Timeout | undefined;
+  #stopBeating = (): void => {};
   /** Grants and their return go to the database one after the other, so that none is given back after it was renewed. */
   #tail: Promise<unknown> = Promise.resolve();
   /** What is asked for with the next question: it waits for its turn, and all that comes meanwhile goes with it. */
@@ -48,28 +49,23 @@ export class Lanes {
 
   /** @param onRenewed lanes that wait may have got slots. */
   start(onRenewed: () => void): void {
-    let busy = false;
     let beats = 0;
-    this.#beating = setInterval(async () => {
-      if (busy) return;
-      busy = true;
-      beats += 1;
-      try {
+    this.#stopBeating = repeat(
+      BEAT_MS,
+      async () => {
+        beats += 1;
         await this.#inTurn(() => this.#giveBackIdle());
         if (beats % BEATS_PER_RENEWAL !== 0) return;
         await this.#inTurn(() => this.#renew());
         onRenewed();
-      } catch (error) {
-        this.#deps.logger.warn({ err: error }, 'lanes were not renewed, trying again');
-      } finally {
-        busy = false;
-      }
-    }, BEAT_MS);
+      },
+      (error) => this.#deps.logger.warn({ err: error }, 'lanes were not renewed, trying again'),
+    );
   }
 
   /** Gives every slot back. */
   async stop(): Promise<void> {
-    clearInterval(this.#beating);
+    this.#stopBeating();
     await this.#deps.store.release([...this.#lanes.keys()], this.#deps.instance);
   }
 

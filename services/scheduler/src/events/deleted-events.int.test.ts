@@ -5,7 +5,6 @@ import { statusEventId } from '@waybill/shared/stores/status-events';
 import { deliveriesOf, eventsOf, storable } from '@waybill/shared/testing/rows';
 import { type ReadMessage, withKey } from '@waybill/shared/testing/topics';
 import { afterAll, beforeAll, describe, expect, inject, it } from 'vitest';
-import { onStatusEvents } from '../fan-out/on-status-events.ts';
 import { type Bench, openBench, statusEvent } from '../testing/bench.ts';
 
 let bench: Bench;
@@ -19,21 +18,8 @@ beforeAll(async () => {
 afterAll(() => bench[Symbol.asyncDispose]());
 
 function fanOut(events: readonly StatusEvent[]) {
-  const { events: store, subscribers, deliveries, chains, namingKey } = bench;
-  const { producer, clock } = bench.connections;
-  const { deletedEvents } = bench.retention();
-  const parts = {
-    subscribers,
-    deliveries,
-    chains,
-    deletedEvents,
-    producer,
-    clock,
-    namingKey,
-    visibilityMs: 30_000,
-  };
   const messages = events.map((value, index) => ({ value, offset: String(index), context: ROOT_CONTEXT }));
-  return onStatusEvents({ events: store, ...parts })({
+  return bench.fanOut()({
     topic: 'shipment.status-events',
     partition: 3,
     firstOffset: '0',

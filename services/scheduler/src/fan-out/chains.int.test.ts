@@ -4,7 +4,6 @@ import type { DeliveryRow } from '@waybill/shared/stores/deliveries';
 import { deliveriesOf, eventsOf, storable } from '@waybill/shared/testing/rows';
 import { afterAll, beforeAll, beforeEach, describe, expect, inject, it } from 'vitest';
 import { type Bench, openBench, statusEvent } from '../testing/bench.ts';
-import { onStatusEvents } from './on-status-events.ts';
 
 type Event = ReturnType<typeof statusEvent>;
 let bench: Bench;
@@ -28,22 +27,9 @@ const subscribe = (id: string, delivery: object = {}) =>
 
 /** A handler of one process takes a batch of a partition. */
 function fanOut(events: readonly Event[], partition = 0, chains = bench.chains) {
-  const { events: store, subscribers, deliveries, namingKey } = bench;
-  const { producer, clock } = bench.connections;
-  const { deletedEvents } = bench.retention();
-  const parts = {
-    subscribers,
-    deliveries,
-    chains,
-    deletedEvents,
-    producer,
-    clock,
-    namingKey,
-    visibilityMs: 30_000,
-  };
   const messages = events.map((value, index) => ({ value, offset: String(index), context: ROOT_CONTEXT }));
   const topic = 'shipment.status-events';
-  return onStatusEvents({ events: store, ...parts })({ topic, partition, firstOffset: '0', messages });
+  return bench.fanOut({ chains })({ topic, partition, firstOffset: '0', messages });
 }
 
 /** Versions of a new shipment, in this order. */

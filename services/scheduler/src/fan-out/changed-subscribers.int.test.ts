@@ -3,7 +3,6 @@ import type { StatusEventRow } from '@waybill/shared/stores/status-events';
 import { deliveriesOf, storable } from '@waybill/shared/testing/rows';
 import { afterAll, beforeAll, describe, expect, inject, it } from 'vitest';
 import { type Bench, openBench, statusEvent } from '../testing/bench.ts';
-import { onStatusEvents } from './on-status-events.ts';
 
 let bench: Bench;
 
@@ -17,16 +16,9 @@ const subscribe = (id: string, fields: object = {}) =>
   bench.subscribers.put(id, storable({ url: 'https://x.example/', ...fields }), 'root');
 
 function fanOut(event: ReturnType<typeof statusEvent>) {
-  const { events, subscribers, deliveries, chains, namingKey } = bench;
-  const { producer, clock } = bench.connections;
-  const { deletedEvents } = bench.retention();
-  const parts = {
-    ...{ events, subscribers, deliveries, chains, deletedEvents, producer, clock, namingKey },
-    visibilityMs: 30_000,
-  };
   const messages = [{ value: event, offset: '7', context: ROOT_CONTEXT }];
   const topic = 'shipment.status-events';
-  return onStatusEvents(parts)({ topic, partition: 3, firstOffset: '7', messages });
+  return bench.fanOut()({ topic, partition: 3, firstOffset: '7', messages });
 }
 
 const CHANGES: readonly [change: string, make: (id: string) => Promise<unknown>][] = [

@@ -7,7 +7,6 @@ import { startTcpProxy, type TcpProxy } from '@waybill/shared/testing/tcp-proxy'
 import { kafkaThrough, type ReadMessage, withKey } from '@waybill/shared/testing/topics';
 import { afterAll, beforeAll, beforeEach, describe, expect, inject, it } from 'vitest';
 import { type Bench, openBench, statusEvent } from '../testing/bench.ts';
-import { onStatusEvents } from './on-status-events.ts';
 
 type Event = ReturnType<typeof statusEvent>;
 const engines = inject('engines');
@@ -52,20 +51,7 @@ function batch(events: readonly Event[], firstOffset = '7'): ReceivedBatch<'stat
 }
 
 function fanOut(events: readonly Event[], producer = bench.connections.producer) {
-  const { events: store, subscribers, deliveries, chains, namingKey } = bench;
-  const { clock } = bench.connections;
-  const { deletedEvents } = bench.retention();
-  const parts = {
-    subscribers,
-    deliveries,
-    chains,
-    deletedEvents,
-    producer,
-    clock,
-    namingKey,
-    visibilityMs: 30_000,
-  };
-  return onStatusEvents({ events: store, ...parts })(batch(events));
+  return bench.fanOut({ producer })(batch(events));
 }
 
 async function rowsOf({ shipmentId }: Event): Promise<DeliveryRow[]> {

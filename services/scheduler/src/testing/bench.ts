@@ -5,6 +5,7 @@ import type { IngestResult } from '@waybill/shared/contracts/http-api';
 import type { StatusEvent } from '@waybill/shared/contracts/status-event';
 import { parseEgressPolicy } from '@waybill/shared/domain/egress-policy';
 import type { Fault } from '@waybill/shared/domain/errors';
+import type { BatchHandler } from '@waybill/shared/kafka/consumer-loop';
 import type { Producer } from '@waybill/shared/kafka/producer';
 import { type Connections, connect } from '@waybill/shared/runtime/connections';
 import { listen } from '@waybill/shared/runtime/health';
@@ -28,6 +29,7 @@ import { createLogger } from '@waybill/shared/telemetry/logger';
 import { type OwnDatabase, ownDatabase } from '@waybill/shared/testing/database';
 import { openTopics, type Topics } from '@waybill/shared/testing/topics';
 import { z } from 'zod';
+import { onStatusEvents } from '../fan-out/on-status-events.ts';
 import { createApi } from '../http/app.ts';
 import { problemsOf } from '../http/openapi.ts';
 import { ROUTES } from '../http/routes.ts';
@@ -122,6 +124,17 @@ export class Bench implements AsyncDisposable {
       producer,
       clock,
       worker,
+      visibilityMs: VISIBILITY_MS,
+    });
+  }
+
+  /** The fan-out of one instance. */
+  fanOut({ producer = this.connections.producer, chains = this.chains } = {}): BatchHandler<'statusEvents'> {
+    const { events, subscribers, deliveries, namingKey } = this;
+    const { clock } = this.connections;
+    const { deletedEvents } = this.retention();
+    return onStatusEvents({
+      ...{ events, subscribers, deliveries, chains, deletedEvents, producer, clock, namingKey },
       visibilityMs: VISIBILITY_MS,
     });
   }
