@@ -92,7 +92,8 @@ async function look(
     if (details.failed) {
       const shortest = (details.counterexample ?? []).map(tellStory);
       const again = `WAYBILL_MODEL_SEED=${details.seed} WAYBILL_MODEL_PATH=${details.counterexamplePath}`;
-      return [again, ...shortest, details.errorInstance].join('\n');
+      // What is wrong comes first: the story may be longer than a log keeps.
+      return [again, details.errorInstance, ...shortest].join('\n');
     }
   } while (left() > 0 && seen.stories < STORIES);
   return null;
