@@ -157,29 +157,36 @@ export class LeaseStore {
    */
   async waiting(subscriberId: string, now: Date, limit: number): Promise<Candidate[]> {
     const [first, retries] = await Promise.all(
-      [false, true].map((tried) =>
-        this.#deliveries
-          .find(
-            {
-              subscriberId,
-              tried,
-              $or: [
-                { state: 'queued', dueAt: { $gt: new Date(0) } },
-                { state: 'pending', dueAt: { $gt: new Date(0), $lte: now } },
-              ],
-            },
-            { projection: { shipmentId: 1 }, hint: hintOf('deliveries', 'lane') },
-          )
-          .sort({ dueAt: 1 })
-          .limit(limit)
-          .toArray(),
-      ),
+      [false, true].map((tried) => this.#waiting(subscriberId, tried, now, limit)),
     );
     const forRetries = Math.min(
       retries?.length ?? 0,
       Math.max(Math.floor(limit / 2), limit - (first?.length ?? 0)),
     );
     return [...(first ?? []).slice(0, limit - forRetries), ...(retries ?? []).slice(0, forRetries)];
+  }
+
+  /** Those of them that were tried before. Index: `lane`. */
+  waitingRetries(subscriberId: string, now: Date, limit: number): Promise<Candidate[]> {
+    return this.#waiting(subscriberId, true, now, limit);
+  }
+
+  #waiting(subscriberId: string, tried: boolean, now: Date, limit: number): Promise<Candidate[]> {
+    return this.#deliveries
+      .find(
+        {
+          subscriberId,
+          tried,
+          $or: [
+            { state: 'queued', dueAt: { $gt: new Date(0) } },
+            { state: 'pending', dueAt: { $gt: new Date(0), $lte: now } },
+          ],
+        },
+        { projection: { shipmentId: 1 }, hint: hintOf('deliveries', 'lane') },
+      )
+      .sort({ dueAt: 1 })
+      .limit(limit)
+      .toArray();
   }
 
   /** Moves the expiry of the leases this process still holds: one write, however many. */

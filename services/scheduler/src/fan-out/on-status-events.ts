@@ -1,5 +1,6 @@
 import { type Context, ROOT_CONTEXT } from '@opentelemetry/api';
 import { MAX_EVENT_BYTES } from '@waybill/shared/contracts/status-event';
+import { fanOutRunId } from '@waybill/shared/domain/run';
 import type { BatchHandler, Refusal } from '@waybill/shared/kafka/consumer-loop';
 import type { Producer } from '@waybill/shared/kafka/producer';
 import type { ChainStore } from '@waybill/shared/stores/chains';
@@ -55,7 +56,7 @@ export function onStatusEvents(deps: FanOutDeps): BatchHandler<'statusEvents'> {
       readable.map(({ row }) => row),
       'stored',
     );
-    const runId = `fan-out/${partition}@${firstOffset}`;
+    const runId = fanOutRunId(partition, firstOffset);
     const open = new Map<string, OpenEvent>();
     readable.forEach((item, index) => {
       const found = stored[index];
