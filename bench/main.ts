@@ -1,8 +1,14 @@
 import { ConfigurationError } from '@waybill/shared/config/environment';
 import { BenchUsageError, OPTIONS_HELP, parseBenchCommand } from './options.ts';
 import { keepResult, machineNow } from './results.ts';
+import { backlog } from './suites/backlog.ts';
+import { isolation } from './suites/isolation.ts';
+import { latency } from './suites/latency.ts';
 import { pipeline } from './suites/pipeline.ts';
+import { dispatch, fanOut, ingest } from './suites/stages.ts';
 import type { Suite } from './suites/suite.ts';
+import { sweep } from './suites/sweep.ts';
+import { telemetry } from './suites/telemetry.ts';
 
 /** EX_USAGE and EX_CONFIG of sysexits.h. */
 const EXIT = { usage: 64, configuration: 78 } as const;
@@ -10,6 +16,14 @@ const EXIT = { usage: 64, configuration: 78 } as const;
 /** Every suite: prints one JSON line on standard output, and what it is doing on standard error. */
 const SUITES: Readonly<Record<string, Suite>> = {
   pipeline,
+  ingest,
+  'fan-out': fanOut,
+  dispatch,
+  latency,
+  isolation,
+  backlog,
+  sweep,
+  telemetry,
 };
 
 const USAGE = `Usage: pnpm bench [options] [suite ...]

@@ -14,6 +14,8 @@ const DONE_WITHIN_MS = 900_000;
 export interface WaybillOptions {
   /** Engines that run already are used. */
   readonly env: NodeJS.ProcessEnv;
+  /** Their process ids, where they were not started with the services. */
+  readonly engines?: Processes;
   readonly dispatchers?: number;
   /** Where spans go; null for nowhere. */
   readonly collector: string | null;
@@ -29,10 +31,12 @@ export class Waybill implements Subject, AsyncDisposable {
   readonly database: Database;
   readonly upstream: Upstream;
   readonly #receiver: Receiver;
+  readonly #engines: Processes;
   /** Database commands of the last `carry`, by name. */
   commands: Readonly<Record<string, number>> = {};
 
-  private constructor(stack: Stack, database: Database, receiver: Receiver) {
+  private constructor(stack: Stack, database: Database, receiver: Receiver, engines: Processes) {
+    this.#engines = engines;
     this.stack = stack;
     this.database = database;
     this.upstream = new Upstream(stack.ready.scheduler, stack.ready.apiKeys.admin ?? '');
@@ -40,14 +44,15 @@ export class Waybill implements Subject, AsyncDisposable {
   }
 
   static async start(receiver: Receiver, options: WaybillOptions): Promise<Waybill> {
-    const { env, dispatchers, collector, progress } = options;
+    const { env, engines = {}, dispatchers, collector, progress } = options;
     const stack = await startStack({
       env: { ...env, ...ENVIRONMENT, OTEL_EXPORTER_OTLP_ENDPOINT: collector ?? '' },
       ...(dispatchers === undefined ? {} : { counts: { dispatcher: dispatchers } }),
       progress,
     });
     try {
-      return new Waybill(stack, await connectDatabase(stack.ready.mongodb, 'waybill-bench'), receiver);
+      const database = await connectDatabase(stack.ready.mongodb, 'waybill-bench');
+      return new Waybill(stack, database, receiver, engines);
     } catch (error) {
       await stack.stop();
       throw error;
@@ -58,7 +63,7 @@ export class Waybill implements Subject, AsyncDisposable {
     const all = Object.entries(this.stack.ready.pids).map(
       ([name, pids]) => [name, [pids].flat().filter((pid) => pid !== null)] as const,
     );
-    return Object.fromEntries(all.filter(([, pids]) => pids.length > 0));
+    return { ...Object.fromEntries(all.filter(([, pids]) => pids.length > 0)), ...this.#engines };
   }
 
   /** Makes so many subscribers, each with its share of the concurrency. */
@@ -86,15 +91,23 @@ export class Waybill implements Subject, AsyncDisposable {
     return tookMs;
   }
 
-  /** Resolves when nothing is owed any more. @returns how often it looked, each one `find`. */
-  async recorded(): Promise<number> {
-    const deliveries = this.database.db.collection('deliveries');
+  /** Resolves when nothing is owed any more. @returns how often it looked, each one `find`. Index: `due`. */
+  recorded(): Promise<number> {
+    return this.#untilNoneDue('deliveries');
+  }
+
+  /** Resolves when every event is fanned out. @returns as `recorded`. */
+  allFannedOut(): Promise<number> {
+    return this.#untilNoneDue('status_events');
+  }
+
+  async #untilNoneDue(collection: string): Promise<number> {
+    const rows = this.database.db.collection(collection);
     const deadline = performance.now() + DONE_WITHIN_MS;
     for (let looks = 1; ; looks += 1) {
-      // Index `due`: closed rows are not in it.
-      const owed = await deliveries.findOne({ dueAt: { $gt: new Date(0) } }, { projection: { _id: 1 } });
-      if (owed === null) return looks;
-      if (performance.now() > deadline) throw new Error('deliveries are still owed: see the logs above');
+      const due = await rows.findOne({ dueAt: { $gt: new Date(0) } }, { projection: { _id: 1 } });
+      if (due === null) return looks;
+      if (performance.now() > deadline) throw new Error(`${collection} were not done in time`);
       await delay(POLL_MS);
     }
   }

@@ -75,6 +75,10 @@ export class Dispatch {
   readonly #inFlight = new Map<DeliveryRow, Promise<void>>();
   /** Claims being made: each may become requests under way. */
   readonly #claiming = new Set<Promise<void>>();
+  /** Rows for the next round of offers, by subscriber. */
+  #offers = new Map<string, readonly Offered[]>();
+  #round: Promise<void> = Promise.resolve();
+  #nextRound: Promise<void> | null = null;
   /** Lanes whose slots became free at the same moment are refilled together. */
   #toRefill: Lane[] = [];
   readonly #retries = new Map<Lane, { readonly timer: NodeJS.Timeout; readonly at: number }>();
@@ -104,8 +108,28 @@ export class Dispatch {
     lanes.start(() => this.#refillAll(lanes.waiting()));
   }
 
-  /** Offers rows that commands named. Returns once each is claimed and being sent, or left for later. */
-  async offer(rowsBySubscriber: ReadonlyMap<string, readonly Offered[]>): Promise<void> {
+  /**
+   * Offers rows that commands named. Returns once each is claimed and being sent, or left for later. What is offered while
+   * a round is being claimed goes together into the next: the partitions' batches are small, and a claim costs the same
+   * for many rows as for one.
+   */
+  offer(rowsBySubscriber: ReadonlyMap<string, readonly Offered[]>): Promise<void> {
+    if (this.#stopping) return Promise.resolve();
+    for (const [id, rows] of rowsBySubscriber)
+      this.#offers.set(id, [...(this.#offers.get(id) ?? []), ...rows]);
+    if (this.#nextRound === null) {
+      this.#nextRound = this.#round.then(() => {
+        const offers = this.#offers;
+        this.#offers = new Map();
+        this.#nextRound = null;
+        return this.#offerAll(offers);
+      });
+      this.#round = this.#nextRound.catch(() => {});
+    }
+    return this.#nextRound;
+  }
+
+  async #offerAll(rowsBySubscriber: ReadonlyMap<string, readonly Offered[]>): Promise<void> {
     if (this.#stopping) return;
     const { lanes, subscribers } = this.#deps;
     const ids = [...rowsBySubscriber.keys()];

@@ -144,7 +144,9 @@ export class LeaseStore {
     );
     if (modifiedCount === 0) return { held: [], exhausted: [] };
     const mine = { $or: [{ 'lease.id': leaseId }, { 'transitions.cause': cause }] };
-    const rows = await this.#deliveries.find({ _id: { $in: ids }, ...mine }).toArray();
+    // All of them in one answer, not a hundred and then the rest.
+    const batchSize = ids.length + 1;
+    const rows = await this.#deliveries.find({ _id: { $in: ids }, ...mine }, { batchSize }).toArray();
     return {
       held: rows.filter(({ lease }) => lease?.id === leaseId),
       exhausted: rows.filter(({ state }) => state === TRANSITIONS.exhaust.to),

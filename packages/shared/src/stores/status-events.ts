@@ -95,7 +95,10 @@ export class StatusEventStore {
 
   async #find(ids: readonly string[]): Promise<Map<string, Known>> {
     const rows = await this.#events
-      .find({ _id: { $in: ids } }, { projection: { digest: 1, dueAt: 1, refused: 1 } })
+      .find(
+        { _id: { $in: ids } },
+        { projection: { digest: 1, dueAt: 1, refused: 1 }, batchSize: ids.length + 1 },
+      )
       .toArray();
     return new Map(rows.map((row) => [row._id, row]));
   }
@@ -193,7 +196,7 @@ export class StatusEventStore {
     const taken = { body: 1, eventId: 1, createdAt: 1 };
     const projection = withReduced ? { ...taken, reduced: 1 } : taken;
     const rows = await this.#events
-      .find<EventBodies & { _id: string }>({ _id: { $in: ids } }, { projection })
+      .find<EventBodies & { _id: string }>({ _id: { $in: ids } }, { projection, batchSize: ids.length + 1 })
       .toArray();
     return new Map(rows.map((row) => [row._id, row]));
   }
