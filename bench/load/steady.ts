@@ -4,8 +4,8 @@ import type { Receiver } from '../processes/receiver.ts';
 import { makeEvents } from './events.ts';
 import type { Upstream } from './post-events.ts';
 
-/** The first ones open connections and are not counted. */
-const WARM_UP = 20;
+/** The first ones open connections and compile, and are not counted. */
+const WARM_UP = 100;
 
 export interface SteadyLoad {
   readonly events: number;

@@ -18,6 +18,7 @@ import { AttemptTrace } from './delivery/attempt-trace.ts';
 import type { Lane } from './lanes/lane.ts';
 import type { Lanes } from './lanes/lanes.ts';
 import type { Offered } from './lanes/line.ts';
+import { behindLine, isOrdered, mayReceive, nextRows, type Taken } from './next-rows.ts';
 import { HOLD_MS, secondThoughts, takeTurns } from './ordering.ts';
 import type { Settler } from './settler.ts';
 
@@ -42,20 +43,6 @@ export interface DispatchDeps {
   readonly logger: Logger;
 }
 
-interface Taken {
-  readonly subscriber: SubscriberRow;
-  readonly lane: Lane;
-  readonly rows: readonly Offered[];
-  /** Whether the rows were taken from the lane's line. */
-  readonly inLine?: boolean;
-}
-
-/** What a refill found: rows to be claimed, and lanes for which there may be more. */
-interface Refill {
-  readonly offered: readonly Taken[];
-  readonly left: ReadonlySet<Lane>;
-}
-
 /** A row this process holds the lease of. */
 interface Claimed {
   readonly row: DeliveryRow;
@@ -75,10 +62,6 @@ export class Dispatch {
   readonly #inFlight = new Map<DeliveryRow, Promise<void>>();
   /** Claims being made: each may become requests under way. */
   readonly #claiming = new Set<Promise<void>>();
-  /** Rows for the next round of offers, by subscriber. */
-  #offers = new Map<string, readonly Offered[]>();
-  #round: Promise<void> = Promise.resolve();
-  #nextRound: Promise<void> | null = null;
   /** Lanes whose slots became free at the same moment are refilled together. */
   #toRefill: Lane[] = [];
   readonly #retries = new Map<Lane, { readonly timer: NodeJS.Timeout; readonly at: number }>();
@@ -108,28 +91,8 @@ export class Dispatch {
     lanes.start(() => this.#refillAll(lanes.waiting()));
   }
 
-  /**
-   * Offers rows that commands named. Returns once each is claimed and being sent, or left for later. What is offered while
-   * a round is being claimed goes together into the next: the partitions' batches are small, and a claim costs the same
-   * for many rows as for one.
-   */
-  offer(rowsBySubscriber: ReadonlyMap<string, readonly Offered[]>): Promise<void> {
-    if (this.#stopping) return Promise.resolve();
-    for (const [id, rows] of rowsBySubscriber)
-      this.#offers.set(id, [...(this.#offers.get(id) ?? []), ...rows]);
-    if (this.#nextRound === null) {
-      this.#nextRound = this.#round.then(() => {
-        const offers = this.#offers;
-        this.#offers = new Map();
-        this.#nextRound = null;
-        return this.#offerAll(offers);
-      });
-      this.#round = this.#nextRound.catch(() => {});
-    }
-    return this.#nextRound;
-  }
-
-  async #offerAll(rowsBySubscriber: ReadonlyMap<string, readonly Offered[]>): Promise<void> {
+  /** Offers rows that commands named. Returns once each is claimed and being sent, or left for later. */
+  async offer(rowsBySubscriber: ReadonlyMap<string, readonly Offered[]>): Promise<void> {
     if (this.#stopping) return;
     const { lanes, subscribers } = this.#deps;
     const ids = [...rowsBySubscriber.keys()];
@@ -139,7 +102,7 @@ export class Dispatch {
       const subscriber = known.get(subscriberId);
       if (!subscriber) await this.#cancel(subscriberId);
       else if (mayReceive(subscriber))
-        offered.push(this.#behindLine(subscriber, lanes.of(subscriberId), rows));
+        offered.push(behindLine(subscriber, lanes.of(subscriberId), rows, this.#memory()));
     }
     await this.#take(offered);
   }
@@ -182,13 +145,6 @@ export class Dispatch {
     } finally {
       this.#claiming.delete(claiming);
     }
-  }
-
-  /** Rows that are in line go first, and these to its end. Which row of an ordered subscriber is next the database knows. */
-  #behindLine(subscriber: SubscriberRow, lane: Lane, rows: readonly Offered[]): Taken {
-    if (lane.line.length === 0 || isOrdered(subscriber)) return { subscriber, lane, rows };
-    if (!lane.line.append(rows, this.#memory())) lane.leaveWaiting();
-    return { subscriber, lane, rows: lane.line.next(rows.length), inLine: true };
   }
 
   /** No slot is free for these rows: they are the next ones, or left to the database. */
@@ -373,61 +329,9 @@ export class Dispatch {
 
   /** @returns the lanes for which more rows may wait in the database. */
   async #takeNext(lanes: readonly Lane[]): Promise<ReadonlySet<Lane>> {
-    const { offered, left } = await this.#nextRows(lanes);
+    const { offered, left } = await nextRows(this.#deps, lanes, this.#room());
     await this.#take(offered);
     return left;
-  }
-
-  /** Rows for the free slots of some lanes: those in line, else those that the database has waiting. */
-  async #nextRows(waiting: readonly Lane[]): Promise<Refill> {
-    const { subscribers, lanes } = this.#deps;
-    const ids = waiting.map(({ subscriberId }) => subscriberId);
-    const [known] = await Promise.all([subscribers.byId(ids), lanes.hear(ids)]);
-    const able = waiting.flatMap((lane) => {
-      const subscriber = known.get(lane.subscriberId);
-      if (subscriber && mayReceive(subscriber)) return { lane, subscriber };
-      lane.beginFetch();
-      lane.line.clear();
-      return [];
-    });
-    await lanes.grant(
-      able.map(({ lane, subscriber }) => {
-        const wanted = Math.max(1, subscriber.delivery.concurrency - lane.taken);
-        return { subscriber, wanted, sends: 0 };
-      }),
-    );
-    const left = new Set<Lane>();
-    let roomLeft = this.#room();
-    const offered = able.map(async ({ lane, subscriber }): Promise<Taken> => {
-      const { concurrency, ratePerSecond = concurrency } = subscriber.delivery;
-      const room = Math.min(lane.free, roomLeft, Math.ceil(ratePerSecond));
-      if (room === 0 || lane.retryIn(performance.now()) > 0) {
-        left.add(lane);
-        return { subscriber, lane, rows: [] };
-      }
-      roomLeft -= room;
-      return { subscriber, lane, ...(await this.#nextOf(lane, room, left)) };
-    });
-    return { offered: (await Promise.all(offered)).filter(({ rows }) => rows.length > 0), left };
-  }
-
-  /** @param left gets the lane if more rows may wait in the database. */
-  async #nextOf(lane: Lane, room: number, left: Set<Lane>): Promise<Pick<Taken, 'rows' | 'inLine'>> {
-    const { leases, clock } = this.#deps;
-    const { line, subscriberId } = lane;
-    if (line.length === 0) {
-      lane.beginFetch();
-      const rows = await leases.waiting(subscriberId, clock.now(), room);
-      if (rows.length === room) left.add(lane);
-      return { rows };
-    }
-    // As in the database: retries and new rows share the slots, and neither leaves any unused.
-    const forRetries = lane.waitingElsewhere ? Math.floor(room / 2) : 0;
-    if (forRetries === 0) return { rows: line.next(room), inLine: true };
-    lane.beginFetch(false);
-    const retries = await leases.waitingRetries(subscriberId, clock.now(), forRetries);
-    if (retries.length === forRetries || line.leftOut) left.add(lane);
-    return { rows: [...retries, ...line.next(room - retries.length)], inLine: true };
   }
 
   #retryLater(lane: Lane): void {
@@ -462,12 +366,4 @@ export class Dispatch {
 /** The stored bytes of the event, as much of it as this delivery carries; null if they are gone. */
 function bodyFor({ payload }: DeliveryRow, event: EventBodies | undefined): string | null {
   return (payload === undefined ? event?.body : event?.reduced?.[payload]) ?? null;
-}
-
-function mayReceive({ enabled, quarantine }: SubscriberRow): boolean {
-  return enabled && quarantine === undefined;
-}
-
-function isOrdered({ delivery }: SubscriberRow): boolean {
-  return delivery.ordering !== 'none';
 }
