@@ -78,13 +78,13 @@ if (!WEBHOOK_SECRET)
   throw new Error('WEBHOOK_SECRET must be set: the whsec_… that the subscriber was put with');
 const webhook = new Webhook(WEBHOOK_SECRET);
 const server = createServer((request, response) => {
-  receive(request, webhook)
-    .catch((error: unknown) => {
-      // Not stored, so it has to come again.
-      process.stderr.write(`${error instanceof Error ? error.stack : error}\n`);
-      return 503;
-    })
-    .then((status) => response.writeHead(status, status === 413 ? { connection: 'close' } : {}).end());
+  const answer = (status: number) =>
+    void response.writeHead(status, status === 413 ? { connection: 'close' } : {}).end();
+  receive(request, webhook).then(answer, (error: unknown) => {
+    process.stderr.write(`${error instanceof Error ? error.stack : error}\n`);
+    // Not stored, so it has to come again.
+    answer(503);
+  });
 });
 // Waybill closes idle connections itself; closed from here, it could be just when a request is written.
 server.keepAliveTimeout = 120_000;
