@@ -81,6 +81,25 @@ export class Topics implements AsyncDisposable {
     return answer.id;
   }
 
+  /** What the broker says of a topic. */
+  async settings(topic: string): Promise<{ partitions: number; retentionMs: number }> {
+    const [ends, { resources }] = await Promise.all([
+      this.#admin.fetchTopicOffsets(topic),
+      this.#admin.describeConfigs({
+        includeSynonyms: false,
+        resources: [{ type: kafkajs.ConfigResourceTypes.TOPIC, name: topic, configNames: ['retention.ms'] }],
+      }),
+    ]);
+    return { partitions: ends.length, retentionMs: Number(resources[0]?.configEntries[0]?.configValue) };
+  }
+
+  /** The newest schema of a topic's values; null where none is registered. */
+  async registeredSchema(topic: string): Promise<unknown> {
+    const reply = await fetch(`${this.#registry}/subjects/${topic}-value/versions/latest`);
+    if (reply.status === 404) return null;
+    return JSON.parse(((await reply.json()) as { schema: string }).schema);
+  }
+
   /** The offset that a group has committed: of the next message it would read. -1 before the first commit. */
   async committed(groupId: string, topic: string, partition: number): Promise<number> {
     const [found] = await this.#admin.fetchOffsets({ groupId, topics: [topic] });
