@@ -41,12 +41,14 @@ export const BLOCKS: Readonly<Record<string, How>> = {
     },
   'docs/investigating.md: curl -s "$API/v1/deliveries?shipmentId=SHP-4711&subscriberId=clinic-basel" -H "Authorization: Bearer $KEY" |\n  jq -r':
     {
-      shows: [/^\S+\t-\tpending\tfan-out/, /\tin_flight\tdelivered\t/],
+      shows: [/^\S+\t-\tpending\trun:fan-out/, /\tin_flight\tdelivered\t/],
     },
   'docs/investigating.md: TRACE=': {
     shows: [/\tfan-out\t/, /\tattempt\tunknown/, /\tattempt\trejected/, /\tattempt\taccepted/],
   },
-  'docs/investigating.md: curl -s -X POST': { shows: [/"dryRun":true/, /"replayed"|"runId"|"matched"/] },
+  'docs/investigating.md: curl -s -X POST': {
+    shows: [/"dryRun":true,"deliveries":1}{"dryRun":false,"deliveries":1}/],
+  },
   'docs/operating.md: kafka-consumer-groups.sh': {
     needs: 'Kafka’s own tools; tests/faults/restore.test.ts resets the same',
   },

@@ -46,7 +46,13 @@ afterAll(async () => {
 
 /** What docs/investigating.md looks into. */
 async function tellStory(): Promise<void> {
-  const clinic = await stack.subscribe('clinic-basel', '', ['never', { status: 503 }, { status: 204 }]);
+  const clinic = await stack.subscribe('clinic-basel', '', [
+    'never',
+    { status: 503 },
+    { status: 204 },
+    { status: 400 },
+    { status: 204 },
+  ]);
   const url = clinic.receiver.url('/hook');
   const delivery = { timeoutMs: 1_000, backoff: { initialMs: 100 } };
   await stack.api.putSubscriber('clinic-basel', {
@@ -55,11 +61,15 @@ async function tellStory(): Promise<void> {
     delivery,
   });
   await stack.api.putSubscriber('pharmacy-bern', { url, filter: { statuses: ['exception'] } });
-  await stack.api.postEvents(
-    statusEvent('', { shipmentId: 'SHP-4711', status: 'delivered', attributes: { clinic: 'basel' } }),
-  );
-  const [told] = await stack.settled('SHP-4711', 1);
+  const post = async (shipmentId: string) => {
+    const attributes = { clinic: 'basel' };
+    await stack.api.postEvents(statusEvent('', { shipmentId, status: 'delivered', attributes }));
+    const [delivery] = await stack.settled(shipmentId, 1);
+    return delivery;
+  };
+  const told = await post('SHP-4711');
   expect([told?.state, told?.attempts.length]).toEqual(['delivered', 3]);
+  expect((await post('SHP-4712'))?.state).toBe('dead');
 }
 
 const bash = (text: string, env: Record<string, string> = {}) =>
@@ -124,10 +134,10 @@ describe('commands in the documents', () => {
   const run = shell.flatMap((block) => {
     const how = howOf(block);
     return how && 'shows' in how
-      ? [{ ...block, shows: how.shows, label: labelled(block).split('\n')[0] }]
+      ? [[labelled(block).split('\n')[0], { ...block, shows: how.shows }] as const]
       : [];
   });
-  it.each(run)('$label', async ({ path, text, shows }) => {
+  it.each(run)('%s', async (_, { path, text, shows }) => {
     if (text.includes('$JAEGER') && jaeger === null) return expect.fail('there is no Jaeger here');
     const needsPython = text.includes('python3');
     if (needsPython) expect(await putPython(path.replace('README.md', ''))).toBe(true);

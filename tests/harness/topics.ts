@@ -119,9 +119,14 @@ export class Topics implements AsyncDisposable {
     }, 0);
   }
 
-  /** Sends a group back to the first message that is left. Its members must have gone, or have been paused for long. */
-  async rewind(groupId: string, topic: string): Promise<void> {
-    await this.#admin.resetOffsets({ groupId, topic, earliest: true });
+  /**
+   * Sends a group back to the first message that is left, or that was written since. Its members must have gone, or have
+   * been paused for long.
+   */
+  async rewind(groupId: string, topic: string, since?: Date): Promise<void> {
+    if (since === undefined) return await this.#admin.resetOffsets({ groupId, topic, earliest: true });
+    const partitions = await this.#admin.fetchTopicOffsetsByTimestamp(topic, since.getTime());
+    await this.#admin.setOffsets({ groupId, topic, partitions });
   }
 
   /** The group's state and members. A member that was thrown out comes back under another id. */
