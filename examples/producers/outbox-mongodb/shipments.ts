@@ -1,4 +1,5 @@
 import type { Db, MongoClient } from 'mongodb';
+import type { StatusEvent } from '../node/post.ts';
 
 interface Shipment {
   _id: string;
@@ -10,7 +11,7 @@ interface Shipment {
 export interface OutboxEntry {
   /** `<shipment>/<version>`: the same change cannot be written down twice. */
   _id: string;
-  event: object;
+  event: StatusEvent;
   refused: object | null;
 }
 
@@ -38,7 +39,13 @@ export async function changeStatus(
             { upsert: true, returnDocument: 'after', session },
           );
         const eventVersion = shipment?.version ?? 1;
-        const event = { shipmentId, eventVersion, status, occurredAt: new Date().toISOString(), data };
+        const event: StatusEvent = {
+          shipmentId,
+          eventVersion,
+          status,
+          occurredAt: new Date().toISOString(),
+          data,
+        };
         await db
           .collection<OutboxEntry>('outbox')
           .insertOne({ _id: `${shipmentId}/${eventVersion}`, event, refused: null }, { session });

@@ -1,4 +1,5 @@
 import type { Pool } from 'pg';
+import type { StatusEvent } from '../node/post.ts';
 
 /**
  * Changes a shipment and writes down, in the same transaction, that it has to be told. Both happen or neither does, also
@@ -24,7 +25,13 @@ export async function changeStatus(
       [shipmentId, status],
     );
     const eventVersion = Number(rows[0]?.version);
-    const event = { shipmentId, eventVersion, status, occurredAt: new Date().toISOString(), data };
+    const event: StatusEvent = {
+      shipmentId,
+      eventVersion,
+      status,
+      occurredAt: new Date().toISOString(),
+      data,
+    };
     await client.query('INSERT INTO outbox (event) VALUES ($1)', [event]);
     await client.query('COMMIT');
     return eventVersion;
