@@ -65,11 +65,10 @@ export function poster({ url, apiKey, contentType = 'application/json', signal }
         if (signal?.aborted) throw error;
         return null;
       });
-      const text = await answer?.text().catch(() => null);
-      // 202 as well as a refusal of every single entry (409, 422, 413) say what became of each.
-      const { results } = answer && text && answer.status < 500 ? JSON.parse(text) : {};
-      if (results) return results;
-      if (answer && text !== null && answer.status < 500 && answer.status !== 429 && answer.status !== 408) {
+      const text = (await answer?.text().catch(() => null)) ?? null;
+      if (answer && text !== null && !isWorthAnotherTry(answer.status)) {
+        const results = resultsIn(text);
+        if (results !== null) return results;
         throw new Error(`Waybill answered ${answer.status}: ${text}`);
       }
       const wanted = Number(answer?.headers.get('retry-after') ?? 0) * 1_000;
@@ -77,4 +76,17 @@ export function poster({ url, apiKey, contentType = 'application/json', signal }
       await delay(Math.min(Math.max(wanted, backoff), LONGEST_WAIT_MS), undefined, signal ? { signal } : {});
     }
   };
+}
+
+function isWorthAnotherTry(status: number): boolean {
+  return status === 408 || status === 429 || status >= 500;
+}
+
+/** 202, and a refusal of every single entry (409, 413, 422), say what became of each; null for any other answer. */
+function resultsIn(text: string): Result[] | null {
+  try {
+    return JSON.parse(text).results ?? null;
+  } catch {
+    return null;
+  }
 }
