@@ -1,8 +1,10 @@
-/** A database that is put back to an earlier moment, as docs/operating.md says it is done. */
+/** Data that is lost: a database that is put back to an earlier moment, as docs/operating.md says, and Kafka's topics. */
 
+import { fileURLToPath } from 'node:url';
 import type { Document } from 'mongodb';
 import { afterAll, beforeAll, expect, it } from 'vitest';
-import { EVENTS_TOPIC, statusEvent } from '../harness/scenario.ts';
+import { runToSuccess } from '../harness/program.ts';
+import { COMMANDS_TOPIC, EVENTS_TOPIC, statusEvent } from '../harness/scenario.ts';
 import { startTestStack, type TestStack } from '../harness/stack.ts';
 import { eventually } from '../harness/waiting.ts';
 
@@ -82,3 +84,33 @@ it('does again what happened after it, under the same keys with the same bytes, 
     'SHP-after 1': { requests: 2, keys: 1, bodies: 1 },
   });
 }, 240_000);
+
+it('needs nothing of Kafka’s topics but that bootstrap makes them again', async () => {
+  const endpoint = await stack.subscribe('topics', 'topics');
+  const event = (shipmentId: string) => statusEvent('topics', { shipmentId });
+  // What is owed when the topics go: its command is in Kafka and nobody has taken it.
+  const dispatchers = stack.pids('dispatcher');
+  for (const pid of dispatchers) stack.pause('dispatcher', pid);
+  expect((await stack.api.postEvents(event('SHP-queued'))).status).toBe(202);
+  await eventually(async () => {
+    expect((await stack.api.deliveries({ shipmentId: 'SHP-queued' }))[0]?.state).toBe('queued');
+  });
+
+  await stack.topics.lose(EVENTS_TOPIC, COMMANDS_TOPIC);
+  const [brokers, registry] = stack.kafka;
+  const bootstrap = fileURLToPath(new URL('../../infra/bootstrap/main.ts', import.meta.url));
+  await eventually(() =>
+    runToSuccess([process.execPath, bootstrap], {
+      env: { KAFKA_BROKERS: brokers, SCHEMA_REGISTRY_URL: registry, MONGODB_URI: stack.mongodb },
+    }),
+  );
+  for (const pid of dispatchers) stack.resume('dispatcher', pid);
+
+  await stack.settled('SHP-queued', 1, 90_000);
+  await eventually(async () => {
+    // 503 for as long as the producer has not learnt of the topics: upstream systems post again.
+    expect((await stack.api.postEvents(event('SHP-afterwards'))).status).toBe(202);
+  }, 60_000);
+  await stack.settled('SHP-afterwards', 1, 90_000);
+  expect(new Set(endpoint.log().map(({ key }) => key)).size).toBe(2);
+}, 300_000);

@@ -81,6 +81,11 @@ export class Topics implements AsyncDisposable {
     return answer.id;
   }
 
+  /** Deletes topics with all that they hold, and with what groups have committed of them. */
+  async lose(...topics: readonly string[]): Promise<void> {
+    await this.#admin.deleteTopics({ topics: [...topics] });
+  }
+
   /** What the broker says of a topic. */
   async settings(topic: string): Promise<{ partitions: number; retentionMs: number }> {
     const [ends, { resources }] = await Promise.all([
