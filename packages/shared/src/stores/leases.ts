@@ -3,7 +3,7 @@ import type { KeptResponse } from '../domain/delivery.ts';
 import type { Outcome } from '../domain/outcome.ts';
 import { type SettlingTransition, TRANSITIONS } from '../domain/transitions.ts';
 import type { DeliveryRow } from './deliveries.ts';
-import { either, LOST_ATTEMPTS_ENDED, literal, transition } from './delivery-transition.ts';
+import { either, LOST_ATTEMPTS_ENDED, literal, notBeforeClaim, transition } from './delivery-transition.ts';
 import { hintOf } from './indexes.ts';
 
 /** A row that might be claimed. */
@@ -256,6 +256,8 @@ function settleAlike(group: readonly Settlement[]): { filter: Filter<DeliveryRow
   const ended = {
     $arrayElemAt: [literal(group.map(endedAttempt)), { $indexOfArray: [literal(ids), '$_id'] }],
   };
+  const leftAt = { $cond: [{ $eq: ['$$ended.leftAt', null] }, null, notBeforeClaim('$$ended.leftAt')] };
+  const times = { leftAt, endedAt: notBeforeClaim('$$ended.endedAt') };
   return {
     filter: { _id: { $in: ids }, 'lease.id': leaseId, state: { $in: TRANSITIONS[name].from } },
     update: transition(name, {
@@ -267,10 +269,19 @@ function settleAlike(group: readonly Settlement[]): { filter: Filter<DeliveryRow
         lease: '$$REMOVE',
         failures: { $add: ['$failures', counts ? 1 : 0] },
         attempts: {
-          $map: {
-            input: '$attempts',
+          $let: {
+            vars: { ended },
             in: {
-              $cond: [{ $eq: ['$$this.leaseId', leaseId] }, { $mergeObjects: ['$$this', ended] }, '$$this'],
+              $map: {
+                input: '$attempts',
+                in: {
+                  $cond: [
+                    { $eq: ['$$this.leaseId', leaseId] },
+                    { $mergeObjects: ['$$this', '$$ended', times] },
+                    '$$this',
+                  ],
+                },
+              },
             },
           },
         },
