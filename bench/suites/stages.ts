@@ -13,7 +13,7 @@ import { settingsOf } from './pipeline.ts';
 import type { Suite } from './suite.ts';
 
 /** Rows that wait for a process that stands still are not enqueued again meanwhile. */
-const LEASE_MS = '3600000';
+const LEASE_MS = '600000';
 const WARM_UP_SHARE = 0.25;
 const POLL_MS = 20;
 
@@ -28,14 +28,14 @@ interface Done {
 /** One stage alone. */
 interface Stage {
   readonly says: string;
-  readonly unit: 'event' | 'delivery';
+  readonly unit: 'events' | 'deliveries';
   /** Does all that comes before the stage. @returns the stage itself. */
   prepare(waybill: Waybill, receiver: Receiver, load: Load & StageLoad): Promise<() => Promise<Done>>;
 }
 
 export const ingest = suiteOf({
   says: 'from the POST of events to their 202: stored, and in Kafka on all in-sync replicas',
-  unit: 'event',
+  unit: 'events',
   async prepare(waybill, _receiver, load) {
     // Nobody wants them, so that they are fanned out to nobody.
     const events = makeEvents(load.events * load.subscribers, 'unwanted');
@@ -45,7 +45,7 @@ export const ingest = suiteOf({
 
 export const fanOut = suiteOf({
   says: 'from events that wait in Kafka to rows and commands, nothing sent',
-  unit: 'delivery',
+  unit: 'deliveries',
   async prepare(waybill, _receiver, load) {
     const { database } = waybill;
     const deliveries = database.db.collection('deliveries');
@@ -66,7 +66,7 @@ export const fanOut = suiteOf({
 
 export const dispatch = suiteOf({
   says: 'from rows and commands that wait to recorded outcomes',
-  unit: 'delivery',
+  unit: 'deliveries',
   async prepare(waybill, receiver, load) {
     hold(waybill, 'dispatcher', load);
     const events = makeEvents(load.events);
@@ -144,7 +144,7 @@ function suiteOf({ says, unit, prepare }: Stage): Suite {
         const commands = sumOf(await counted()) - looks;
         await finish(waybill, size);
         const perSecond = rounded((units / tookMs) * 1_000, 0);
-        progress(`${perSecond} ${unit}s/s`);
+        progress(`${perSecond} ${unit}/s`);
         return {
           perSecond,
           cpuMicrosEach: cpuPerDelivery(usage, units),
