@@ -33,7 +33,7 @@ export const telemetry: Suite = {
       await receiver.begin();
       await waybill.carry({ ...load, events: Math.ceil(load.events * WARM_UP_SHARE) });
       await receiver.begin();
-      return measure(waybill, load, receiver);
+      return await measure(waybill, load, receiver);
     };
     const [on, off, bare]: Measured[][] = [[], [], []];
     for (let round = 0; round < options.rounds; round += 1) {
