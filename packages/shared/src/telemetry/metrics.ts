@@ -127,7 +127,7 @@ export const leaseRenewalFailures = new Counter({
 
 export const oldestDue = new Gauge({
   name: 'waybill_oldest_due_seconds',
-  help: 'How long the delivery that is due the longest has been due; 0 if none is. Told by every scheduler: take the maximum',
+  help: 'How long the delivery that is due the longest has been due; 0 if none is. What nobody may send now (breaker open, throttled, disabled, quarantined) is not counted. Told by every scheduler: take the maximum',
 });
 
 export const deadLetters = new Gauge({
