@@ -183,13 +183,12 @@ describe('enqueueing what is due', () => {
 describe('since when the oldest is due', () => {
   const OTHERS = ['held-back', 'clinic-c', 'clinic-off', 'clinic-gone'];
   beforeAll(() =>
-    putSubscribers(
-      database.db,
-      OTHERS.map((id) => ({
-        ...subscriberRow(id, { enabled: id !== 'clinic-off' }),
-        ...(id === 'clinic-gone' ? { quarantine: { since: inMs(0) } } : {}),
-      })),
-    ),
+    putSubscribers(database.db, [
+      subscriberRow('held-back'),
+      subscriberRow('clinic-c'),
+      subscriberRow('clinic-off', { enabled: false }),
+      subscriberRow('clinic-gone', { quarantine: { since: inMs(0), reason: 'gone' } }),
+    ]),
   );
   afterAll(async () => {
     await database.db.collection<{ _id: string }>('subscribers').deleteMany({ _id: { $in: OTHERS } });

@@ -241,7 +241,7 @@ export class DeliveryStore {
     );
     if (row === null) return null;
     const itsOwn = { $and: [{ _id: row.subscriberId }, mayReceive(except)] };
-    if (await this.#subscribers.findOne(itsOwn, { projection: { _id: 1 } })) return row.dueAt;
+    if (await this.#subscribers.findOne(itsOwn, { projection: { _id: 1 } })) return row.dueAt ?? null;
     const [oldest] = await this.#subscribers
       .aggregate<{ dueAt: Date }>([
         ...dueOfSubscribers(now, except, 1),
