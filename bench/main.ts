@@ -1,62 +1,66 @@
-import { parseArgs } from 'node:util';
 import { ConfigurationError } from '@waybill/shared/config/environment';
-import { idleLatency } from './idle-latency.ts';
-import { isolation } from './isolation.ts';
-import { sweep } from './sweep.ts';
+import { BenchUsageError, OPTIONS_HELP, parseBenchCommand } from './options.ts';
+import { keepResult, machineNow } from './results.ts';
+import { backlog } from './suites/backlog.ts';
+import { isolation } from './suites/isolation.ts';
+import { latency } from './suites/latency.ts';
+import { pipeline } from './suites/pipeline.ts';
+import { dispatch, fanOut, ingest } from './suites/stages.ts';
+import type { Suite } from './suites/suite.ts';
+import { sweep } from './suites/sweep.ts';
+import { telemetry } from './suites/telemetry.ts';
+
+/** EX_USAGE and EX_CONFIG of sysexits.h. */
+const EXIT = { usage: 64, configuration: 78 } as const;
 
 /** Every suite: prints one JSON line on standard output, and what it is doing on standard error. */
-const SUITES = {
-  'idle-latency': {
-    run: idleLatency,
-    says: 'an event posted to an idle stack, to the first byte at its subscriber',
-  },
-  isolation: {
-    run: isolation,
-    says: 'what ten subscribers notice of one that never answers and has --rows deliveries waiting',
-  },
-  sweep: {
-    run: sweep,
-    says: 'deletes of --rows rows with a ledger entry each, by page size, beside a bare deleteMany',
-  },
-} as const;
+const SUITES: Readonly<Record<string, Suite>> = {
+  pipeline,
+  ingest,
+  'fan-out': fanOut,
+  dispatch,
+  latency,
+  isolation,
+  backlog,
+  sweep,
+  telemetry,
+};
 
-const USAGE = `Usage: pnpm bench [--rows N] [suite ...]
+const USAGE = `Usage: pnpm bench [options] [suite ...]
 
-Measures on a stack of its own. Without a suite, all of them.
+Measures on a stack of its own, which is stopped at the end. Without a suite, all of them. Each prints one JSON line on
+standard output; what it does meanwhile goes to standard error. Only ratios within one line compare.
 
 ${Object.entries(SUITES)
-  .map(([name, { says }]) => `  ${name.padEnd(16)}${says}`)
+  .map(([name, { says }]) => `  ${name.padEnd(11)}${says}`)
   .join('\n')}
-`;
 
-function isSuite(name: string): name is keyof typeof SUITES {
-  return Object.hasOwn(SUITES, name);
-}
+${OPTIONS_HELP}`;
 
-const args = process.argv.slice(2).filter((arg) => arg !== '--');
-const { values, positionals } = parseArgs({
-  args,
-  allowPositionals: true,
-  options: { help: { type: 'boolean', short: 'h' }, rows: { type: 'string' } },
-});
-const unknown: string[] = positionals.filter((name) => !isSuite(name));
-const rows = values.rows === undefined ? undefined : Number(values.rows);
-if (rows !== undefined && !(Number.isSafeInteger(rows) && rows > 0)) unknown.push(`--rows ${values.rows}`);
-if (values.help) {
-  process.stdout.write(USAGE);
-} else if (unknown.length > 0) {
-  process.stderr.write(`cannot be understood: ${unknown.join(', ')}\n\n${USAGE}`);
-  process.exitCode = 64;
-} else {
-  const names =
-    positionals.length > 0 ? positionals.filter(isSuite) : (Object.keys(SUITES) as (keyof typeof SUITES)[]);
-  try {
-    for (const name of names) {
-      const result = await SUITES[name].run((line) => process.stderr.write(`${line}\n`), rows);
-      process.stdout.write(`${JSON.stringify({ suite: name, ...result })}\n`);
-    }
-  } catch (error) {
-    process.stderr.write(`bench: ${error instanceof Error ? error.message : String(error)}\n`);
-    process.exitCode = error instanceof ConfigurationError ? 78 : 1;
+const progress = (line: string): void => {
+  process.stderr.write(`${line}\n`);
+};
+
+try {
+  const { help, save, suites, options } = parseBenchCommand(process.argv.slice(2), Object.keys(SUITES));
+  if (help) process.stdout.write(USAGE);
+  else for (const name of suites) await runSuite(name);
+
+  async function runSuite(name: string): Promise<void> {
+    const suite = SUITES[name];
+    if (!suite) return;
+    const head = { suite: name, date: new Date().toISOString(), machine: machineNow() };
+    progress(`${name}: ${suite.says}`);
+    const result = { ...head, ...(await suite.run(options, progress)) };
+    process.stdout.write(`${JSON.stringify(result)}\n`);
+    if (save) progress(`kept in ${await keepResult(name, result)}`);
+  }
+} catch (error) {
+  if (error instanceof BenchUsageError) {
+    progress(`${error.message}\n\n${USAGE}`);
+    process.exitCode = EXIT.usage;
+  } else {
+    progress(`bench: ${error instanceof Error ? error.message : String(error)}`);
+    process.exitCode = error instanceof ConfigurationError ? EXIT.configuration : 1;
   }
 }

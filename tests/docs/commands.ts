@@ -52,6 +52,9 @@ export const BLOCKS: Readonly<Record<string, How>> = {
   'docs/operating.md: kafka-consumer-groups.sh': {
     needs: 'Kafka’s own tools; tests/faults/restore.test.ts resets the same',
   },
+  'docs/performance.md: npx -y pnpm@10 bench --help': {
+    needs: 'minutes, and a machine that does nothing else',
+  },
   'docs/retention.md: curl -X PUT $API/v1/retention/policies/month': {
     shows: [/"version":1/, /"mode":"observe"/],
   },

@@ -3,7 +3,7 @@ import { context, ROOT_CONTEXT } from '@opentelemetry/api';
 import type { Producer } from '@waybill/shared/kafka/producer';
 import type { DeliveryRow } from '@waybill/shared/stores/deliveries';
 import type { LeaseStore, Settlement } from '@waybill/shared/stores/leases';
-import type { Logger } from '@waybill/shared/telemetry/logger';
+import { forNamedFields, type Logger } from '@waybill/shared/telemetry/logger';
 import { staleResults } from '@waybill/shared/telemetry/metrics';
 
 /** Results wait this long for company, in milliseconds, and at most this many go into one write. */
@@ -30,6 +30,7 @@ export class Settler {
   readonly #leases: LeaseStore;
   readonly #producer: Producer;
   readonly #logger: Logger;
+  readonly #attempts: Logger;
   #waiting: Waiting[] = [];
   /** Announcements go out one after the other, and no result waits for them. */
   #announcing: Promise<void> = Promise.resolve();
@@ -39,6 +40,7 @@ export class Settler {
     this.#leases = leases;
     this.#producer = producer;
     this.#logger = logger;
+    this.#attempts = forNamedFields(logger);
   }
 
   /** Resolves when the result is recorded, or was stale and is kept as evidence. */
@@ -82,13 +84,17 @@ export class Settler {
   }
 
   /** One wide line per attempt. What was kept of the response may be health data: that is for the record alone. */
-  #report(
-    { response: _, span, ...settlement }: Settlement,
-    { shipmentId, subscriberId, eventVersion, attemptCount, runId }: DeliveryRow,
-  ): void {
-    const trace = span && { trace_id: span.traceId, span_id: span.spanId };
-    this.#logger.info(
-      { ...trace, ...settlement, shipmentId, subscriberId, eventVersion, attempt: attemptCount, runId },
+  #report(settlement: Settlement, row: DeliveryRow): void {
+    const { deliveryId, leaseId, outcome, reason, detail, statusCode, address, leftAt, endedAt } = settlement;
+    const { counts, transition, retryInMs, closeReason, span } = settlement;
+    const { shipmentId, subscriberId, eventVersion, attemptCount, runId } = row;
+    this.#attempts.info(
+      {
+        ...(span && { trace_id: span.traceId, span_id: span.spanId }),
+        ...{ deliveryId, leaseId, outcome, reason, detail, statusCode, address, leftAt, endedAt },
+        ...{ counts, transition, retryInMs, closeReason },
+        ...{ shipmentId, subscriberId, eventVersion, attempt: attemptCount, runId },
+      },
       'attempt',
     );
   }

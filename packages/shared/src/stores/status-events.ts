@@ -95,7 +95,10 @@ export class StatusEventStore {
 
   async #find(ids: readonly string[]): Promise<Map<string, Known>> {
     const rows = await this.#events
-      .find({ _id: { $in: ids } }, { projection: { digest: 1, dueAt: 1, refused: 1 } })
+      .find(
+        { _id: { $in: ids } },
+        { projection: { digest: 1, dueAt: 1, refused: 1 }, batchSize: ids.length + 1 },
+      )
       .toArray();
     return new Map(rows.map((row) => [row._id, row]));
   }
@@ -118,23 +121,33 @@ export class StatusEventStore {
     const sorted = results.map((result) => ({ ...result, notSent: result.notSent.toSorted(bySubscriber) }));
     const long = sorted.filter(({ notSent }) => notSent.length > MAX_NOT_SENT_IN_ROW);
     const lists = await this.#notSent.keep(new Map(long.map(({ id, notSent }) => [id, notSent])));
+    const toAll = sorted.filter(({ notSent }) => notSent.length === 0);
+    const others = sorted.filter(({ notSent }) => notSent.length > 0);
+    const done = (deliveries: number, notSent: readonly NotSent[]) => ({
+      ...{ fannedOutAt: at, deliveries, notSentCounts: countNotSent(notSent) },
+      notSent: notSent.slice(0, MAX_NOT_SENT_IN_ROW),
+    });
+    const unset = { dueAt: '', refused: '', notSentList: '' } as const;
+    const groups = Map.groupBy(toAll, ({ deliveries }) => deliveries);
     await this.#events.bulkWrite(
-      sorted.map(({ id, deliveries, notSent }) => {
-        const notSentList = lists.get(id);
-        const set = {
-          ...{ fannedOutAt: at, deliveries, notSentCounts: countNotSent(notSent) },
-          notSent: notSent.slice(0, MAX_NOT_SENT_IN_ROW),
-        };
-        return {
-          updateOne: {
-            filter: { _id: id },
-            update:
-              notSentList === undefined
-                ? { $set: set, $unset: { dueAt: '', refused: '', notSentList: '' } }
-                : { $set: { ...set, notSentList }, $unset: { dueAt: '', refused: '' } },
+      [
+        // Events that everybody gets differ in nothing: one statement for all of them.
+        ...Array.from(groups, ([deliveries, group]) => ({
+          updateMany: {
+            filter: { _id: { $in: group.map(({ id }) => id) } },
+            update: { $set: done(deliveries, []), $unset: unset },
           },
-        };
-      }),
+        })),
+        ...others.map(({ id, deliveries, notSent }) => {
+          const notSentList = lists.get(id);
+          const set = done(deliveries, notSent);
+          const update =
+            notSentList === undefined
+              ? { $set: set, $unset: unset }
+              : { $set: { ...set, notSentList }, $unset: { dueAt: '', refused: '' } as const };
+          return { updateOne: { filter: { _id: id }, update } };
+        }),
+      ],
       { ordered: false },
     );
   }
@@ -183,7 +196,7 @@ export class StatusEventStore {
     const taken = { body: 1, eventId: 1, createdAt: 1 };
     const projection = withReduced ? { ...taken, reduced: 1 } : taken;
     const rows = await this.#events
-      .find<EventBodies & { _id: string }>({ _id: { $in: ids } }, { projection })
+      .find<EventBodies & { _id: string }>({ _id: { $in: ids } }, { projection, batchSize: ids.length + 1 })
       .toArray();
     return new Map(rows.map((row) => [row._id, row]));
   }

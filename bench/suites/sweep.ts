@@ -1,5 +1,4 @@
 import { randomBytes } from 'node:crypto';
-import { cpus } from 'node:os';
 import { startEngines } from '@waybill/infra/engines/start';
 import { ledgerKeyOf } from '@waybill/shared/domain/retention-ledger';
 import { type RetentionRunRow, RetentionRunStore } from '@waybill/shared/stores/retention-runs';
@@ -8,19 +7,25 @@ import { RetentionShardStore } from '@waybill/shared/stores/retention-shards';
 import { RetentionSweepStore } from '@waybill/shared/stores/retention-sweep';
 import { putAgedDeliveries } from '@waybill/shared/testing/aged-rows';
 import { type OwnDatabase, ownDatabase } from '@waybill/shared/testing/database';
+import { median, ratio } from '../measure/percentiles.ts';
+import type { Progress, Suite } from './suite.ts';
 
 const DEFAULT_ROWS = 20_000;
 const PAGE_SIZES = [1, 100, 500, 1_000] as const;
 /** A page of one is so slow that fewer rows say as much. */
 const ROWS_OF_ONE = 1_000;
-const ROUNDS = 3;
 const NOBODY: ReadonlySet<string> = new Set();
 
 /**
  * Rows per second that one sweeper deletes with a ledger entry each, by page size, and that one bare `deleteMany` of
  * just as many equal rows deletes without. Round after round, so that what else the machine does meets them all alike.
  */
-export async function sweep(progress: (line: string) => void, rows = DEFAULT_ROWS): Promise<object> {
+export const sweep: Suite = {
+  says: 'deletes of --rows rows with a ledger entry each, by page size, beside a bare deleteMany',
+  run: ({ rows, rounds }, progress) => measureSweep(rows ?? DEFAULT_ROWS, rounds, progress),
+};
+
+async function measureSweep(rows: number, rounds: number, progress: Progress): Promise<object> {
   await using undo = new AsyncDisposableStack();
   const engines = await startEngines({ env: process.env, progress });
   undo.defer(() => engines.stop());
@@ -31,7 +36,7 @@ export async function sweep(progress: (line: string) => void, rows = DEFAULT_ROW
     measured.set(name, [...(measured.get(name) ?? []), perSecond]);
     progress(`${name}: ${perSecond} rows/s`);
   };
-  for (let round = 0; round < ROUNDS; round++) {
+  for (let round = 0; round < rounds; round++) {
     for (const size of PAGE_SIZES) {
       const count = size === 1 ? Math.min(rows, ROWS_OF_ONE) : rows;
       note(String(size), count, await timed(database, count, (cutoff) => inPages(database, size, cutoff)));
@@ -46,16 +51,14 @@ export async function sweep(progress: (line: string) => void, rows = DEFAULT_ROW
       }),
     );
   }
-  const median = (name: string) => measured.get(name)?.sort((a, b) => a - b)[Math.floor(ROUNDS / 2)] ?? 0;
-  const best = PAGE_SIZES.reduce((a, b) => (median(String(b)) > median(String(a)) ? b : a));
+  const middle = (name: string) => median(measured.get(name) ?? []);
+  const best = PAGE_SIZES.reduce((a, b) => (middle(String(b)) > middle(String(a)) ? b : a));
   return {
     rows,
-    rowsPerSecond: Object.fromEntries(PAGE_SIZES.map((size) => [size, median(String(size))])),
-    bareDeleteMany: median('bare'),
+    rowsPerSecond: Object.fromEntries(PAGE_SIZES.map((size) => [size, middle(String(size))])),
+    bareDeleteMany: middle('bare'),
     bestPageSize: best,
-    ledgerToBare: Number((median(String(best)) / median('bare')).toFixed(2)),
-    cores: cpus().length,
-    date: new Date().toISOString(),
+    ledgerToBare: ratio(middle(String(best)), middle('bare')),
   };
 }
 

@@ -1,0 +1,19 @@
+import { createServer } from 'node:http';
+import type { AddressInfo } from 'node:net';
+import { answer } from './child.ts';
+
+/** Stands where a collector would, and throws away what it gets: what a backend does with spans is not measured. */
+const server = createServer((request, response) => {
+  request.resume();
+  request.on('end', () => response.setHeader('content-type', 'application/json').end('{}'));
+});
+server.listen(0, '127.0.0.1');
+
+answer({
+  port: () =>
+    new Promise<number>((resolve) => {
+      const tell = (): void => resolve((server.address() as AddressInfo).port);
+      if (server.listening) tell();
+      else server.once('listening', tell);
+    }),
+});
