@@ -19,7 +19,7 @@ async function served(answer: (request: IncomingMessage, response: ServerRespons
   open.push(server);
   await once(server.listen(0, '127.0.0.1'), 'listening');
   const baseUrl = `http://127.0.0.1:${(server.address() as AddressInfo).port}/`;
-  return { requests, waybill: createWaybillClient({ baseUrl, apiKey: 'secret-of-the-key' }) };
+  return { baseUrl, requests, waybill: createWaybillClient({ baseUrl, apiKey: 'secret-of-the-key' }) };
 }
 
 function problem(response: ServerResponse, status: number, body: object, headers = {}): void {
@@ -85,6 +85,16 @@ describe('the client', () => {
     const { waybill } = await served(() => undefined);
     const stop = new AbortController();
     const call = waybill.GET('/v1/audit', { signal: stop.signal });
+    const reason = new Error('the reader left');
+    stop.abort(reason);
+    await expect(call).rejects.toBe(reason);
+  });
+
+  it('ends every call with its own signal', async () => {
+    const { baseUrl } = await served(() => undefined);
+    const stop = new AbortController();
+    const waybill = createWaybillClient({ baseUrl, apiKey: 'secret-of-the-key', signal: stop.signal });
+    const call = waybill.GET('/v1/audit');
     const reason = new Error('the reader left');
     stop.abort(reason);
     await expect(call).rejects.toBe(reason);

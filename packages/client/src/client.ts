@@ -25,8 +25,8 @@ export interface ClientOptions {
   readonly apiKey: string | (() => string | null);
   /** Added to every request. A browser keeps `User-Agent` to itself. */
   readonly headers?: Readonly<Record<string, string>>;
-  /** Instead of the global one. */
-  readonly fetch?: (request: Request) => Promise<Response>;
+  /** Ends every call that is under way, and every one to come. */
+  readonly signal?: AbortSignal;
 }
 
 /**
@@ -34,13 +34,15 @@ export interface ClientOptions {
  * is right, and `ApiError.retryable` whether it may help.
  *
  * Every call rejects with an `ApiError` for any answer that is no success, and with an `UnreachableError` where nobody
- * answered. One that was given a `signal` and is aborted rejects with the signal's reason.
+ * answered. A call that a signal ends, its own or the client's, rejects with the signal's reason.
  */
-export function createWaybillClient({ baseUrl, apiKey, headers, fetch }: ClientOptions): WaybillClient {
+export function createWaybillClient(options: ClientOptions): WaybillClient {
+  const { baseUrl, apiKey, headers = {}, signal } = options;
   const client = createClient<paths, 'application/json'>({
     baseUrl: baseUrl.replace(/\/+$/, ''),
-    ...(headers === undefined ? {} : { headers }),
-    ...(fetch === undefined ? {} : { fetch }),
+    headers,
+    fetch: (request) =>
+      fetch(request, signal === undefined ? {} : { signal: AbortSignal.any([signal, request.signal]) }),
   });
   client.use({
     onRequest({ request }) {
@@ -51,7 +53,8 @@ export function createWaybillClient({ baseUrl, apiKey, headers, fetch }: ClientO
       if (!response.ok) throw await errorOf(request, response);
     },
     onError({ request, error }) {
-      return request.signal.aborted ? (request.signal.reason as Error) : new UnreachableError(request, error);
+      const aborted = [request.signal, signal].find((each) => each?.aborted);
+      return aborted ? (aborted.reason as Error) : new UnreachableError(request, error);
     },
   });
   return client;
