@@ -81,7 +81,9 @@ function documentsIn(file: string, faults: string[]): { document: unknown; place
   const documents = [...parseAllDocuments(text)];
   return documents.flatMap((document, index) => {
     const place = documents.length > 1 ? `${file} document ${index + 1}` : file;
-    for (const { message } of document.errors) faults.push(`${place}: ${message.trim()}`);
+    // Behind its first line a message shows what stands there, which may be a secret.
+    for (const { message } of document.errors)
+      faults.push(`${place}: ${(message.split('\n')[0] ?? '').replace(/:$/, '')}`);
     if (document.errors.length > 0 || document.contents === null) return [];
     return [{ document: document.toJS() as unknown, place }];
   });

@@ -1,4 +1,4 @@
-import { ApiError, answerOf, UnreachableError, type WaybillClient } from '@waybill/client';
+import { ApiError, answerOf, type Schemas, UnreachableError, type WaybillClient } from '@waybill/client';
 import { ConfigurationError } from '@waybill/shared/config/environment';
 import { type Connection, type ConnectionOptions, connect, readConnection } from '../connection.ts';
 import type { Io } from '../io.ts';
@@ -21,7 +21,12 @@ export async function checkApi(options: ConnectionOptions, io: Io): Promise<Find
   const waybill = connect(connection, io.stopping);
   const reached = await checkReadiness(waybill, connection);
   if (reached.some(({ state, check }) => state === 'fault' && check === 'scheduler')) return reached;
-  return [...reached, await checkKey(waybill), await checkTicks(waybill)];
+  const [role, keyFinding] = await checkKey(waybill);
+  return [
+    ...reached,
+    keyFinding,
+    ...(role === 'operator' || role === 'admin' ? [await checkTicks(waybill)] : []),
+  ];
 }
 
 async function checkReadiness(waybill: WaybillClient, { url }: Connection): Promise<Finding[]> {
@@ -62,7 +67,7 @@ function clockFinding(response: Response): Finding {
 type Role = 'ingest' | 'operator' | 'admin';
 
 /** The API does not say what a key may do; what it answers does. */
-async function checkKey(waybill: WaybillClient): Promise<Finding> {
+async function checkKey(waybill: WaybillClient): Promise<[Role | null, Finding]> {
   try {
     const role: Role = (await mayCall(waybill.GET('/v1/audit', { params: { query: { limit: 1 } } })))
       ? 'admin'
@@ -74,11 +79,11 @@ async function checkKey(waybill: WaybillClient): Promise<Finding> {
       operator: 'publish needs the role ingest; subscribers apply, rotate-secret and hold need admin',
       admin: 'it may do everything',
     }[role];
-    return fine('API key', `its role is ${role}: ${needs}`);
+    return [role, fine('API key', `its role is ${role}: ${needs}`)];
   } catch (error) {
     if (error instanceof ApiError && error.status === 401)
-      return fault('API key', 'this Waybill does not know it', 'Take one of its WAYBILL_API_KEYS.');
-    return fault('API key', reasonOf(error), 'Try again; see the log of the scheduler.');
+      return [null, fault('API key', 'this Waybill does not know it', 'Take one of its WAYBILL_API_KEYS.')];
+    return [null, fault('API key', reasonOf(error), 'Try again; see the log of the scheduler.')];
   }
 }
 
@@ -92,15 +97,36 @@ async function mayCall(call: Promise<unknown>): Promise<boolean> {
   }
 }
 
-/** Whatever is due is looked at by the next tick: what has been due for long tells that none comes. */
+/**
+ * Whatever is due is looked at by the next tick. What has been due for long and waits for nothing that is known tells
+ * that no tick comes, or that nobody takes what it enqueues.
+ */
 async function checkTicks(waybill: WaybillClient): Promise<Finding> {
   const page = await answerOf(waybill.GET('/metrics', { parseAs: 'text' }));
   const seconds = Number(/^waybill_oldest_due_seconds (\S+)$/m.exec(page)?.[1] ?? Number.NaN);
   if (Number.isNaN(seconds)) return skipped('dispatch ticks', 'the scheduler does not say what is due');
   if (seconds <= OVERDUE_SECONDS) return fine('dispatch ticks', 'nothing is overdue');
+  const stuck = (await Promise.all([stuckIn(waybill, 'pending'), stuckIn(waybill, 'queued')])).flat();
+  const [first] = stuck;
+  if (first === undefined)
+    return fine(
+      'dispatch ticks',
+      `what has been due longest (${Math.round(seconds)} s) waits for its subscriber`,
+    );
   return fault(
     'dispatch ticks',
-    `a delivery has been due for ${Math.round(seconds)} s and nobody looked at it`,
-    'See DISPATCH_TICK_CRON and the log of the schedulers; `waybill ticks fire dispatch` does one now.',
+    `${stuck.length} deliveries are overdue and wait for nothing, such as ${first.id}, due since ${first.dueAt}`,
+    'See DISPATCH_TICK_CRON, the logs of schedulers and dispatchers; `waybill ticks fire dispatch` does a tick now.',
+  );
+}
+
+/** Of the newest in that state. */
+async function stuckIn(waybill: WaybillClient, state: 'pending' | 'queued'): Promise<Schemas['Delivery'][]> {
+  const call = waybill.GET('/v1/deliveries', { params: { query: { state, limit: 500 } } });
+  const { items } = await answerOf(call);
+  const now = Date.parse((await call).response.headers.get('date') ?? '');
+  return items.filter(
+    ({ dueAt, waitsFor }) =>
+      waitsFor === null && dueAt !== null && now - Date.parse(dueAt) > OVERDUE_SECONDS * 1_000,
   );
 }
