@@ -400,6 +400,10 @@ describe('what will not go on by itself', () => {
 describe('retention and ticks', () => {
   it('shows policies and runs, verifies and proves', async () => {
     await putAgedDeliveries(stack.db, 30, 'aged');
+    const aged = await stack.db
+      .collection<{ _id: string }>('deliveries')
+      .findOne({ subscriberId: 'somebody' });
+    const agedId = aged?._id ?? '';
     const policy = { states: ['delivered'], maxAge: 'P30D' };
     const put = (mode: string) =>
       stack.api.call('admin', 'PUT', '/v1/retention/policies/month', { ...policy, mode });
@@ -430,16 +434,16 @@ describe('retention and ticks', () => {
     ]);
     expect((await done(['retention', 'runs', '--policy', 'month'])).out).toMatch(/enforce .* 30 +30 .* done/);
     expect((await done(['retention', 'verify', runId])).out).toContain('verified: 30 deleted, 30 entries');
-    const gone = await stack.db.collection<{ _id: string }>('retention_ledger').findOne({});
-    expect(gone).not.toBeNull();
-
+    expect((await done(['retention', 'prove', agedId])).out).toMatch(/^gone\n[\s\S]*month version 2/);
     const [present] = await stack.api.deliveries({ shipmentId: 'SHP-clinic' });
     expect((await done(['retention', 'prove', present?.id ?? ''])).out).toMatch(/^present: delivered/);
-    expect((await waybill.run(['retention', 'prove', `dlv_${'x'.repeat(32)}`])).status).toBe(1);
+    expect((await waybill.run(['retention', 'prove', 'dlv_never'])).status).toBe(66);
 
-    await stack.db.collection('retention_ledger').updateOne({ runId } as never, { $set: { page: 99 } });
+    await stack.db.collection('retention_ledger').updateMany({ runId }, { $set: { page: 99 } });
     const broken = await waybill.run(['retention', 'verify', runId]);
     expect([broken.status, broken.out]).toEqual([1, expect.stringMatching(/^not verified:[\s\S]*altered/)]);
+    const unproven = await waybill.run(['retention', 'prove', agedId]);
+    expect([unproven.status, unproven.out]).toEqual([1, expect.stringMatching(/^unproven/)]);
   });
 
   it('holds a shipment and releases it', async () => {

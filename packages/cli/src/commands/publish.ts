@@ -1,6 +1,6 @@
 import { createReadStream, type Stats } from 'node:fs';
 import { stat } from 'node:fs/promises';
-import { Command } from 'commander';
+import { Command, Option } from 'commander';
 import { readCount, readSpan } from '../arguments.ts';
 import { connect } from '../connection.ts';
 import { type Context, contextOf, examples } from '../context.ts';
@@ -35,11 +35,10 @@ export function publishCommand(io: Io): Command {
     .option('--cloudevents', 'lines are CloudEvents 1.0 in structured form')
     .option('--state <file>', 'where it notes how far it is; needed to go on with standard input')
     .option('--restart', 'from the beginning, whatever an earlier run noted')
-    .option(
-      '--give-up-after <span>',
-      'how long a request is tried that is answered 429 or 503, or not (default: 15m)',
-      readSpan,
-      15 * 60_000,
+    .addOption(
+      new Option('--give-up-after <span>', 'how long a request is tried that is answered 429 or 503, or not')
+        .argParser(readSpan)
+        .default(15 * 60_000, '15m'),
     )
     .addHelpText(
       'after',

@@ -1,6 +1,6 @@
 import { setTimeout as delay } from 'node:timers/promises';
 import { ApiError, answerOf, type Schemas, UnreachableError } from '@waybill/client';
-import { Command } from 'commander';
+import { Command, Option } from 'commander';
 import { readInstant, readSpan } from '../arguments.ts';
 import { type Context, contextOf, examples } from '../context.ts';
 import type { Io } from '../io.ts';
@@ -31,7 +31,9 @@ export function tailCommand(io: Io): Command {
     .option('--shipment <id>', 'of one shipment')
     .option('--subscriber <id>', 'for one subscriber')
     .option('--from <time>', 'follow what was created since: 2026-05-04T03:00:00Z, or 2h ago', readInstant)
-    .option('--interval <span>', 'time between two looks (default: 1s)', readSpan, 1_000)
+    .addOption(
+      new Option('--interval <span>', 'time between two looks').argParser(readSpan).default(1_000, '1s'),
+    )
     .addHelpText(
       'after',
       examples('waybill tail', 'waybill tail --subscriber clinic --from 15m', 'waybill tail --json'),
