@@ -1,7 +1,7 @@
 import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { ConfigurationError } from '@waybill/shared/config/environment';
+import { ConfigurationError } from '@waybill/shared/config/configuration-error';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import { type ConnectionOptions, readConnection } from './connection.ts';
 

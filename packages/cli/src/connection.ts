@@ -1,6 +1,6 @@
 import { readFileSync } from 'node:fs';
 import { createWaybillClient, type WaybillClient } from '@waybill/client';
-import { ConfigurationError } from '@waybill/shared/config/environment';
+import { ConfigurationError } from '@waybill/shared/config/configuration-error';
 import type { Io } from './io.ts';
 
 export interface ConnectionOptions {

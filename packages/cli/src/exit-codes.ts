@@ -1,5 +1,5 @@
 import { ApiError, UnreachableError } from '@waybill/client';
-import { ConfigurationError } from '@waybill/shared/config/environment';
+import { ConfigurationError } from '@waybill/shared/config/configuration-error';
 import { CommanderError } from 'commander';
 import { Interrupted } from './io.ts';
 

@@ -1,6 +1,5 @@
 import { answerOf, type Schemas } from '@waybill/client';
 import { Command } from 'commander';
-import { stringify } from 'yaml';
 import { type Context, contextOf, examples } from '../context.ts';
 import { AnswerIsNo } from '../exit-codes.ts';
 import type { Io } from '../io.ts';
@@ -104,6 +103,7 @@ async function listSubscribers({ output, waybill }: Context, options: PagingOpti
 
 async function getSubscriber({ output, waybill }: Context, id: string): Promise<void> {
   const subscriber = await answerOf(waybill.GET('/v1/subscribers/{id}', { params: { path: { id } } }));
+  const { stringify } = await import('yaml');
   output.one(subscriber, () => {
     output.line(output.dim(`# ${standingOf(subscriber)}`));
     for (const line of stringify(subscriber).trimEnd().split('\n')) output.line(visible(line));

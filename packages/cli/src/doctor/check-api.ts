@@ -1,5 +1,5 @@
 import { ApiError, answerOf, type Schemas, UnreachableError, type WaybillClient } from '@waybill/client';
-import { ConfigurationError } from '@waybill/shared/config/environment';
+import { ConfigurationError } from '@waybill/shared/config/configuration-error';
 import { type Connection, type ConnectionOptions, connect, readConnection } from '../connection.ts';
 import type { Io } from '../io.ts';
 import { type Finding, fault, fine, reasonOf, skipped } from './finding.ts';
