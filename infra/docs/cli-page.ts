@@ -33,7 +33,13 @@ export function cliPage(): string {
     '## How it ends',
     table(
       ['exit code', 'meaning'],
-      [...codes, ['130, 143', 'It was interrupted: 128 and the signal’s number']],
+      [
+        ...codes,
+        [
+          '130, 143, 141',
+          'It was interrupted, or nobody read its output any more: 128 and the signal’s number',
+        ],
+      ],
     ),
     SUBSCRIBERS,
     '## waybill',

@@ -20,7 +20,10 @@ export const EXIT_CODES = {
   },
   internal: { status: 70, meaning: 'Something went wrong on our side, here or in the scheduler (500)' },
   forbidden: { status: 77, meaning: 'The API key is not known, or its role may not do that' },
-  configuration: { status: 78, meaning: '`WAYBILL_URL` or `WAYBILL_API_KEY` is missing or wrong' },
+  configuration: {
+    status: 78,
+    meaning: '`WAYBILL_URL` or `WAYBILL_API_KEY` is missing or wrong; every fault is told at once',
+  },
 } as const satisfies Record<string, { status: number; meaning: string }>;
 
 type ExitName = keyof typeof EXIT_CODES;

@@ -12,10 +12,10 @@ for (const signal of ['SIGINT', 'SIGTERM'] as const) {
     stopping.abort(interrupted);
   });
 }
-// Who reads has seen enough (`waybill deliveries --all | head`).
+// Who reads has seen enough (`waybill deliveries --all | head`). Not 0: what was to be done may not be.
 for (const stream of [process.stdout, process.stderr]) {
   stream.on('error', (error: NodeJS.ErrnoException) => {
-    if (error.code === 'EPIPE') process.exit(0);
+    if (error.code === 'EPIPE') process.exit(128 + constants.signals.SIGPIPE);
     throw error;
   });
 }

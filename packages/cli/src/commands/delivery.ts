@@ -19,7 +19,7 @@ export function deliveryCommand(io: Io): Command {
     )
     .argument('<id>', 'its id, which is its idempotency key')
     .option('--history', 'attempts and transitions too that the record no longer holds')
-    .addHelpText('after', examples('waybill delivery wb_…', 'waybill delivery wb_… --history --json'))
+    .addHelpText('after', examples('waybill delivery dlv_…', 'waybill delivery dlv_… --history --json'))
     .action((id: string, options: DeliveryOptions, command: Command) =>
       showDelivery(contextOf(command, io), id, options),
     );

@@ -25,7 +25,7 @@ export function replayCommand(io: Io): Command {
       examples(
         'waybill replay --subscriber clinic --state dead --from 24h',
         'waybill replay --subscriber clinic --state dead --from 24h --yes',
-        'waybill replay wb_… --yes',
+        'waybill replay dlv_… --yes',
       ),
     );
   return withFilter(command)

@@ -62,7 +62,7 @@ export function retentionCommand(io: Io): Command {
           'Says whether a delivery is gone, when and under which rule; or that it is here, and why. Ends with 1 where it is not here and no ledger entry that can be believed says that it was deleted.',
         )
         .argument('<delivery>', 'its id')
-        .addHelpText('after', examples('waybill retention prove wb_…'))
+        .addHelpText('after', examples('waybill retention prove dlv_…'))
         .action(withContext(proveDeletion)),
     )
     .addCommand(
