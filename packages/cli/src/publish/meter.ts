@@ -40,7 +40,7 @@ export class Meter {
   }
 }
 
-export function sumOf({ accepted, duplicate, conflict, invalid }: Counts): number {
+function sumOf({ accepted, duplicate, conflict, invalid }: Counts): number {
   return accepted + duplicate + conflict + invalid;
 }
 

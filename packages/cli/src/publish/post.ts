@@ -4,7 +4,7 @@ import { ApiError, answerOf, type Schemas, UnreachableError, type WaybillClient 
 type IngestResult = Schemas['IngestResult'];
 
 /** How an entry is named and what its content type is. */
-export type Format = 'events' | 'cloudevents';
+type Format = 'events' | 'cloudevents';
 
 const MEDIA_TYPES: Readonly<Record<Format, string>> = {
   events: 'application/json',
