@@ -52,6 +52,11 @@ describe('a table', () => {
 });
 
 describe('text of others', () => {
+  it('stands in a table as what it is', () => {
+    const lines = new Table(COLUMNS).lines([{ name: '\u001b[31m', count: 1 }]);
+    expect(lines[1]).toBe('\\u{1b}[31m      1  \\u{1b}[31m');
+  });
+
   it('cannot move the cursor, change colours or turn the line around', () => {
     expect(visible('a\u001b[2Jb\r\nc\u202ed\u0000')).toBe('a\\u{1b}[2Jb\\u{d}\\u{a}c\\u{202e}d\\u{0}');
     expect(visible('Grüße, 日本 ✓')).toBe('Grüße, 日本 ✓');
