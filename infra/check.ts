@@ -19,6 +19,7 @@ const CHECKS = [
       'demo',
       'bench',
       'tests',
+      'examples',
     ],
   },
 ] as const;

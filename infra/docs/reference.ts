@@ -11,6 +11,7 @@ import { isAudited } from '../../services/scheduler/src/http/audit.ts';
 import { rolesOf } from '../../services/scheduler/src/http/openapi.ts';
 import { ROUTES } from '../../services/scheduler/src/http/routes.ts';
 import { sweeperEnvironment } from '../../services/sweeper/src/config.ts';
+import { asyncApiDocument } from './asyncapi.ts';
 import { cliPage } from './cli-page.ts';
 import { page, table } from './markdown.ts';
 
@@ -18,6 +19,7 @@ import { page, table } from './markdown.ts';
 export function referencePages(): ReadonlyMap<string, string> {
   return new Map([
     ['api.md', apiPage()],
+    ['asyncapi.yaml', asyncApiDocument()],
     ['cli.md', cliPage()],
     ['configuration.md', configurationPage()],
     ['lifecycle.md', lifecyclePage()],

@@ -41,7 +41,7 @@ export interface TestStack extends AsyncDisposable {
   readonly topics: Topics;
   /** Brokers and schema registry, for programs that are no part of this. */
   readonly kafka: readonly [brokers: string, registry: string];
-  /** Connection string of the database, for the same. */
+  /** A replica set that others may use too. */
   readonly mongodb: string;
   /** The way from the services to the schema registry. */
   readonly registryProxy: TcpProxy;
