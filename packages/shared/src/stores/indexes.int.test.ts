@@ -354,7 +354,14 @@ describe('the queries that run all the time', () => {
     ['the newest of a time', ['newest'], 60, () => list({ to: second(90_000).toISOString() })],
     ['dead deliveries', ['dead'], 60, () => deliveries().dead(undefined, 50)],
     // Gauges
-    ['since when the oldest is due', ['due'], 1, () => deliveries().oldestDueAt(NOW)],
+    ['since when the oldest is due', ['_id_', 'due'], 2, () => deliveries().oldestDueAt(NOW, [])],
+    // The subscribers, and of each its oldest row.
+    [
+      'since when the oldest that is not held',
+      ['_id_', 'due'],
+      500,
+      () => deliveries().oldestDueAt(NOW, ['backlog']),
+    ],
     ['how many are dead', ['dead'], 50, () => deliveries().countDead(50)],
     ['events that were deleted', ['operation'], 0, () => ledger().deletedAmong(['SHP-0:0', 'SHP-1:1'])],
     ['whether anything of a shipment is left', ['identity', 'shipment'], 2, () => anythingLeft(db, 'SHP-7')],
