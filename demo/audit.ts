@@ -1,9 +1,9 @@
 /** The record of the sample events as text. Pure; all times are UTC, by the database's clock. */
 
 import type { StatusEvent } from '@waybill/shared/contracts/status-event';
+import { outcomeInWords, reasonInWords, stateInWords } from '@waybill/shared/domain/words';
 import type { PlayedRecord } from './play.ts';
 import type { AttemptView, DeliveryView, VersionView } from './waybill-api.ts';
-import { outcomeInWords, reasonInWords, stateInWords } from './words.ts';
 
 const LEASE_DIGITS = 8;
 

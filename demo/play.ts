@@ -1,9 +1,9 @@
 import { setTimeout as delay } from 'node:timers/promises';
 import type { StatusEvent } from '@waybill/shared/contracts/status-event';
 import { OPEN_STATES } from '@waybill/shared/domain/delivery';
+import { stateInWords } from '@waybill/shared/domain/words';
 import type { Received, Sample } from './sample-subscriber.ts';
 import type { DeliveryView, ShipmentView, WaybillApi } from './waybill-api.ts';
-import { stateInWords } from './words.ts';
 
 /** Between two events, in milliseconds: so that something can be seen, and the journeys overlap. */
 const BETWEEN_EVENTS_MS = 100;

@@ -12,14 +12,15 @@ import { rolesOf } from '../../services/scheduler/src/http/openapi.ts';
 import { ROUTES } from '../../services/scheduler/src/http/routes.ts';
 import { sweeperEnvironment } from '../../services/sweeper/src/config.ts';
 import { asyncApiDocument } from './asyncapi.ts';
-
-const NOTICE = '<!-- Made from the code by `pnpm reference`; `pnpm check` sees whether it is fresh. -->';
+import { cliPage } from './cli-page.ts';
+import { page, table } from './markdown.ts';
 
 /** The reference pages, by path below `docs/`: each is a view of a table in the code. */
 export function referencePages(): ReadonlyMap<string, string> {
   return new Map([
     ['api.md', apiPage()],
     ['asyncapi.yaml', asyncApiDocument()],
+    ['cli.md', cliPage()],
     ['configuration.md', configurationPage()],
     ['lifecycle.md', lifecyclePage()],
     ['metrics.md', metricsPage()],
@@ -153,13 +154,4 @@ function topicsPage(): string {
     table(['topic', 'partitions', 'kept', 'dead letters'], rows),
     ...schemas,
   );
-}
-
-function page(title: string, ...parts: string[]): string {
-  return `${[`# ${title}`, NOTICE, ...parts].join('\n\n')}\n`;
-}
-
-function table(head: readonly string[], rows: readonly (readonly string[])[]): string {
-  const line = (cells: readonly string[]) => `| ${cells.join(' | ')} |`;
-  return [line(head), line(head.map(() => '---')), ...rows.map(line)].join('\n');
 }

@@ -1,7 +1,7 @@
 import { randomUUID } from 'node:crypto';
 import { hostname } from 'node:os';
 import { parseEnvironment } from '@waybill/shared/config/environment';
-import { TOPICS } from '@waybill/shared/contracts/topics';
+import { CONSUMER_GROUPS, TOPICS } from '@waybill/shared/contracts/topics';
 import { startConsumerLoop } from '@waybill/shared/kafka/consumer-loop';
 import { connect } from '@waybill/shared/runtime/connections';
 import { healthApp, listen } from '@waybill/shared/runtime/health';
@@ -28,7 +28,7 @@ import { Settler } from './settler.ts';
 /** How long requests under way may take to end when the process stops, in milliseconds. */
 const DRAIN_MS = 5_000;
 
-const COMMANDS_GROUP = 'waybill-dispatcher';
+const COMMANDS_GROUP = CONSUMER_GROUPS.dispatcher;
 const LAG_WITHIN_MS = 1_500;
 
 runService(async ({ resources, fail }) => {

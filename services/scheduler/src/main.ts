@@ -1,5 +1,6 @@
 import { hostname } from 'node:os';
 import { parseEnvironment } from '@waybill/shared/config/environment';
+import { CONSUMER_GROUPS } from '@waybill/shared/contracts/topics';
 import { startConsumerLoop } from '@waybill/shared/kafka/consumer-loop';
 import { connect } from '@waybill/shared/runtime/connections';
 import { listen } from '@waybill/shared/runtime/health';
@@ -34,7 +35,7 @@ import { DispatchTick } from './ticks/dispatch-tick.ts';
 
 /** Most test events under way at once to one origin. */
 const TEST_CONNECTIONS = 4;
-const FAN_OUT_GROUP = 'waybill-scheduler';
+const FAN_OUT_GROUP = CONSUMER_GROUPS.scheduler;
 
 runService(async ({ resources, fail }) => {
   const config = parseEnvironment(schedulerEnvironment, process.env);

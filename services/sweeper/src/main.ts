@@ -1,4 +1,5 @@
 import { parseEnvironment } from '@waybill/shared/config/environment';
+import { CONSUMER_GROUPS } from '@waybill/shared/contracts/topics';
 import { ledgerKeyOf } from '@waybill/shared/domain/retention-ledger';
 import { startConsumerLoop } from '@waybill/shared/kafka/consumer-loop';
 import { connect } from '@waybill/shared/runtime/connections';
@@ -39,7 +40,7 @@ runService(async ({ resources, fail }) => {
     codec,
     producer,
     topic: 'retentionTicks',
-    groupId: 'waybill-sweeper',
+    groupId: CONSUMER_GROUPS.sweeper,
     handle: onRetentionTick(sweep, config.SWEEP_BUDGET_MS),
     logger,
     onCrash: fail,

@@ -6,21 +6,10 @@ import { ROLES, type Role } from '../contracts/http-api.ts';
 import { parseEgressPolicy } from '../domain/egress-policy.ts';
 import { leaseFault } from '../domain/lease.ts';
 import { SAMPLER_NAMES } from '../telemetry/trace-names.ts';
+import { ConfigurationError } from './configuration-error.ts';
 import { engineAccessEnvironment, engineAccessFaults } from './engine-access.ts';
 
-/** Every fault of the environment at once; the process ends with status 78 (EX_CONFIG of sysexits). */
-export class ConfigurationError extends Error {
-  /** Each begins with the name of a variable. */
-  readonly faults: readonly string[];
-
-  constructor(faults: readonly string[]) {
-    super(
-      `The environment has ${faults.length} fault(s):\n${faults.map((fault) => `  - ${fault}`).join('\n')}`,
-    );
-    this.name = 'ConfigurationError';
-    this.faults = faults;
-  }
-}
+export { ConfigurationError };
 
 /** An API key as it is held: its secret is not kept, only compared by digest. */
 export interface ApiKey {

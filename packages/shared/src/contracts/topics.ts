@@ -65,6 +65,13 @@ export const RAW_TOPICS = [
   { name: 'shipment.status-events.dead-letters', partitions: 3, retentionMs: 30 * DAY_MS },
 ] as const;
 
+/** Who takes messages in turns: every process of a service is a member of its group. */
+export const CONSUMER_GROUPS = {
+  scheduler: 'waybill-scheduler',
+  dispatcher: 'waybill-dispatcher',
+  sweeper: 'waybill-sweeper',
+} as const;
+
 /**
  * The JSON Schema that is registered for a topic. Draft 7 is what Confluent's serializers and Apicurio's compatibility
  * rules both read. Objects are closed, so that a later release may add an optional field and stay BACKWARD compatible.

@@ -5,7 +5,7 @@ import { RAW_TOPICS, TOPICS } from '../contracts/topics.ts';
 import { createLogger } from '../telemetry/logger.ts';
 import { until } from '../testing/until.ts';
 import { createKafka } from './client.ts';
-import { ensureTopics } from './topics.ts';
+import { ensureTopics, topicFaults } from './topics.ts';
 
 const kafka = createKafka([inject('engines').KAFKA_BROKERS], 'test', createLogger('test', 'silent'));
 const run = randomUUID();
@@ -78,6 +78,19 @@ describe('the topics', () => {
     await ensureTopics(kafka, [{ ...topic, partitions: 9 }]);
     await showing(topic.name, { 'retention.ms': '86400000', 'min.insync.replicas': '3' });
     expect(await partitionsOf([topic.name])).toEqual({ [topic.name]: 3 });
+  });
+
+  it('that are missing or differ are told by name, and nothing is changed', async () => {
+    expect(await topicFaults(admin)).toEqual([]);
+    const [there, missing] = [own('there'), own('missing')];
+    await ensureTopics(kafka, [there]);
+    await set(there.name, { 'retention.ms': '1000' });
+    expect(await topicFaults(admin, [there, missing])).toEqual([
+      `${missing.name} is not there`,
+      `${there.name} has retention.ms 1000, not 86400000`,
+    ]);
+    expect((await settingsOf(there.name))['retention.ms']).toBe('1000');
+    expect(await admin.listTopics()).not.toContain(missing.name);
   });
 
   it('for dead letters take what other topics take, and what is added to it', async () => {

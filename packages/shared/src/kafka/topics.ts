@@ -30,15 +30,14 @@ function settingsOf({ name, retentionMs }: WantedTopic): ReadonlyMap<string, str
 const entriesOf = (settings: ReadonlyMap<string, string>) =>
   [...settings].map(([name, value]) => ({ name, value }));
 
+const CATALOGUE: readonly WantedTopic[] = [...Object.values(TOPICS), ...RAW_TOPICS];
+
 /**
  * Makes the topics of the catalogue that are missing, replicated as the broker's default says. Safe to repeat
  * and to do twice at once. A topic that exists gets the catalogue's settings; its partitions and whatever else an
  * operator has set are left as they are.
  */
-export async function ensureTopics(
-  kafka: Kafka,
-  wanted: readonly WantedTopic[] = [...Object.values(TOPICS), ...RAW_TOPICS],
-): Promise<void> {
+export async function ensureTopics(kafka: Kafka, wanted: readonly WantedTopic[] = CATALOGUE): Promise<void> {
   const admin = kafka.admin();
   await admin.connect();
   try {
@@ -60,21 +59,45 @@ export async function ensureTopics(
   }
 }
 
+/** What `ensureTopics` would change, in words, each line beginning with a topic's name. Changes nothing. */
+export async function topicFaults(
+  admin: Admin,
+  wanted: readonly WantedTopic[] = CATALOGUE,
+): Promise<string[]> {
+  const existing = new Set(await admin.listTopics());
+  const missing = wanted.filter(({ name }) => !existing.has(name)).map(({ name }) => `${name} is not there`);
+  const present = wanted.filter(({ name }) => existing.has(name));
+  const differing = await Promise.all(
+    present.map(async (topic) => {
+      const settings = await settingsMadeFor(admin, topic.name);
+      return [...settingsOf(topic)]
+        .filter(([key, value]) => settings.get(key) !== value)
+        .map(([key, value]) => `${topic.name} has ${key} ${settings.get(key) ?? 'unset'}, not ${value}`);
+    }),
+  );
+  return [...missing, ...differing.flat()];
+}
+
 /** The broker takes a topic's settings as a whole and forgets what is not named, so all of them are named. */
 async function keepSettings(admin: Admin, topic: WantedTopic): Promise<void> {
   const { name } = topic;
+  const present = await settingsMadeFor(admin, name);
+  const settings = settingsOf(topic);
+  if ([...settings].every(([key, value]) => present.get(key) === value)) return;
+  const configEntries = entriesOf(new Map([...present, ...settings]));
+  await admin.alterConfigs({ validateOnly: false, resources: [{ type: TOPIC, name, configEntries }] });
+}
+
+/** What was set for the topic itself, not what it has by the broker's default. */
+async function settingsMadeFor(admin: Admin, name: string): Promise<ReadonlyMap<string, string>> {
   const { resources } = await admin.describeConfigs({
     includeSynonyms: false,
     resources: [{ type: TOPIC, name }],
   });
   const entries = resources[0]?.configEntries ?? [];
-  const present = new Map(
+  return new Map(
     entries
       .filter(({ configSource }) => configSource === SET_FOR_TOPIC)
       .map(({ configName, configValue }) => [configName, configValue]),
   );
-  const settings = settingsOf(topic);
-  if ([...settings].every(([key, value]) => present.get(key) === value)) return;
-  const configEntries = entriesOf(new Map([...present, ...settings]));
-  await admin.alterConfigs({ validateOnly: false, resources: [{ type: TOPIC, name, configEntries }] });
 }

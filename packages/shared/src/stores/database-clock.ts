@@ -34,6 +34,12 @@ export async function startDatabaseClock(db: Db): Promise<DatabaseClock> {
   return { at, now: () => at(performance.now()), stop: () => clearInterval(timer) };
 }
 
+/** How far the wall clock of this machine is ahead of the database's, in milliseconds; negative: behind. */
+export async function clockDifferenceMs(db: Db): Promise<number> {
+  const offsetMs = await sampleOffset(db);
+  return Date.now() - (offsetMs + performance.now());
+}
+
 /** The database's time at zero of the monotonic clock, by the quickest answer of several. */
 async function sampleOffset(db: Db): Promise<number> {
   let best = { roundTripMs: Number.POSITIVE_INFINITY, offsetMs: 0 };

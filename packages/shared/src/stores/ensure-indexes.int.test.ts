@@ -4,7 +4,7 @@ import { type OwnDatabase, ownDatabase } from '../testing/database.ts';
 import { deliveryRow, putDeliveries } from '../testing/rows.ts';
 import { DeliveryStore } from './deliveries.ts';
 import { isDuplicateKey } from './duplicate-keys.ts';
-import { DuplicateRowsError, ensureIndexes } from './ensure-indexes.ts';
+import { DuplicateRowsError, ensureIndexes, indexFaults } from './ensure-indexes.ts';
 import { LeaseStore } from './leases.ts';
 
 let database: OwnDatabase;
@@ -45,6 +45,19 @@ describe('indexes', () => {
     expect(await namesOf('not_sent')).toEqual(['_id_', 'event']);
     expect(await namesOf('deliveries')).toEqual(expect.arrayContaining(['identity', 'chain', 'lane']));
     expect(lines).toEqual([]);
+  });
+
+  it('that are missing or of another release are told by name, and nothing is changed', async () => {
+    expect(await indexFaults(database.db)).toEqual([]);
+    await deliveries().dropIndex('due');
+    await had('lane', { subscriberId: 1, dueAt: 1 });
+    const before = await definitions();
+    expect(await indexFaults(database.db)).toEqual([
+      expect.stringMatching(/^deliveries lacks due \(dueAt\)$/),
+      expect.stringMatching(/^deliveries lacks lane \(subscriberId, tried, state, dueAt, shipmentId\)$/),
+      'deliveries has lane of another release',
+    ]);
+    expect(await definitions()).toEqual(before);
   });
 
   it('that have other keys or options now take the place of those of an earlier release', async () => {

@@ -39,6 +39,24 @@ export async function ensureIndexes(db: Db, log: (line: string) => void = () => 
   );
 }
 
+/** What `ensureIndexes` would change, in words, each line beginning with a collection's name. Changes nothing. */
+export async function indexFaults(db: Db): Promise<string[]> {
+  const faults = await Promise.all(
+    Object.entries(INDEXES).map(async ([name, wanted]) => {
+      const present = await indexesOf(db.collection(name));
+      const missing = wanted.filter((index) => !present.some((other) => isSame(index, other)));
+      const stale = present.filter((other) => isStale(other, wanted));
+      return [
+        ...missing.map(
+          ({ key, options }) => `${name} lacks ${options.name} (${Object.keys(key).join(', ')})`,
+        ),
+        ...stale.map((other) => `${name} has ${other.name} of another release`),
+      ];
+    }),
+  );
+  return faults.flat();
+}
+
 async function ensureOf(
   collection: Collection,
   wanted: readonly Index[],

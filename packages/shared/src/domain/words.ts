@@ -1,7 +1,7 @@
 /** An attempt and a delivery in words, for people who look at three in the morning. Pure. */
 
-import type { DeliveryState } from '@waybill/shared/domain/delivery';
-import type { FailureReason, Outcome, ResponseReason } from '@waybill/shared/domain/outcome';
+import type { DeliveryState } from './delivery.ts';
+import type { FailureReason, Outcome, ResponseReason } from './outcome.ts';
 
 /** What is read of an attempt; times as the API gives them. */
 export interface AttemptInWords {
