@@ -194,20 +194,14 @@ export class LeaseStore {
   }
 
   /**
-   * Records how attempts ended, each only if its lease still holds the row. Those of one claim that ended alike are one
-   * statement, however many: to the database a statement costs as much as several rows of one.
+   * Records how attempts ended, each only if its lease still holds the row.
    *
    * @returns how many results were stale: they changed no state and stay as evidence on their own attempt.
    */
   async settle(settlements: readonly Settlement[]): Promise<{ stale: number }> {
     if (settlements.length === 0) return { stale: 0 };
-    const groups = Map.groupBy(settlements, endOf);
     const result = await this.#deliveries.bulkWrite(
-      Array.from(groups.values(), (group): AnyBulkWriteOperation<DeliveryRow> => {
-        // The driver repeats a statement by itself only if it names one row.
-        const statement = settleAlike(group);
-        return group.length === 1 ? { updateOne: statement } : { updateMany: statement };
-      }),
+      settlements.map((settlement) => ({ updateOne: settleOne(settlement) })),
       { ordered: false },
     );
     const stale = settlements.length - result.matchedCount;
@@ -236,24 +230,27 @@ function renewLast(leaseMs: number): Document {
   };
 }
 
-/** What results must have in common to be recorded by one statement: their lease, and all that is no part of the attempt. */
-function endOf({ leaseId, transition: name, closeReason, counts, retryInMs }: Settlement): string {
-  return JSON.stringify([leaseId, name, closeReason, counts, retryInMs ?? null]);
-}
-
-/** @param group what `endOf` says is alike, each of another delivery. */
-function settleAlike(group: readonly Settlement[]): { filter: Filter<DeliveryRow>; update: Document[] } {
-  const [{ leaseId, closeReason, counts, retryInMs, transition: name }] = group as [Settlement];
-  const ids = group.map(({ deliveryId }) => deliveryId);
-  // A constant array is looked up by a hash table that the server makes once.
+function settleOne(settlement: Settlement): { filter: Filter<DeliveryRow>; update: Document[] } {
+  const { deliveryId, leaseId, closeReason, counts, retryInMs } = settlement;
   const ended = {
-    $arrayElemAt: [literal(group.map(endedAttempt)), { $indexOfArray: [literal(ids), '$_id'] }],
+    outcome: literal(settlement.outcome),
+    reason: literal(settlement.reason),
+    detail: literal(settlement.detail ?? null),
+    statusCode: literal(settlement.statusCode),
+    ...(settlement.address === undefined ? {} : { address: literal(settlement.address) }),
+    ...(settlement.response === undefined ? {} : { response: literal(settlement.response) }),
+    leftAt: settlement.leftAt === null ? null : notBeforeClaim(literal(settlement.leftAt)),
+    endedAt: notBeforeClaim(literal(settlement.endedAt)),
+    leaseEnd: 'settled',
+    ...(settlement.span ? literalIds(settlement.span) : {}),
   };
-  const leftAt = { $cond: [{ $eq: ['$$ended.leftAt', null] }, null, notBeforeClaim('$$ended.leftAt')] };
-  const times = { leftAt, endedAt: notBeforeClaim('$$ended.endedAt') };
   return {
-    filter: { _id: { $in: ids }, 'lease.id': leaseId, state: { $in: TRANSITIONS[name].from } },
-    update: transition(name, {
+    filter: {
+      _id: deliveryId,
+      'lease.id': leaseId,
+      state: { $in: TRANSITIONS[settlement.transition].from },
+    },
+    update: transition(settlement.transition, {
       cause: `lease:${leaseId}`,
       reason: closeReason,
       ...(retryInMs === undefined ? {} : { dueInMs: retryInMs }),
@@ -262,36 +259,15 @@ function settleAlike(group: readonly Settlement[]): { filter: Filter<DeliveryRow
         lease: '$$REMOVE',
         failures: { $add: ['$failures', counts ? 1 : 0] },
         attempts: {
-          $let: {
-            vars: { ended },
+          $map: {
+            input: '$attempts',
             in: {
-              $map: {
-                input: '$attempts',
-                in: {
-                  $cond: [
-                    { $eq: ['$$this.leaseId', leaseId] },
-                    { $mergeObjects: ['$$this', '$$ended', times] },
-                    '$$this',
-                  ],
-                },
-              },
+              $cond: [{ $eq: ['$$this.leaseId', leaseId] }, { $mergeObjects: ['$$this', ended] }, '$$this'],
             },
           },
         },
       },
     }),
-  };
-}
-
-/** What the end adds to an attempt. */
-function endedAttempt(settlement: Settlement): Document {
-  const { outcome, reason, detail = null, statusCode, address, response, leftAt, endedAt, span } = settlement;
-  return {
-    ...{ outcome, reason, detail, statusCode },
-    ...(address === undefined ? {} : { address }),
-    ...(response === undefined ? {} : { response }),
-    ...{ leftAt, endedAt, leaseEnd: 'settled' },
-    ...(span ? { traceId: span.traceId, spanId: span.spanId } : {}),
   };
 }
 
@@ -308,4 +284,8 @@ function keepEvidence(settlement: Settlement): { filter: Filter<DeliveryRow>; up
       },
     },
   };
+}
+
+function literalIds({ traceId, spanId }: NonNullable<Settlement['span']>): Document {
+  return { traceId: literal(traceId), spanId: literal(spanId) };
 }

@@ -127,7 +127,8 @@ describe('a worker whose subscriber fails now and then, with nothing to do betwe
     const { breaker } = await until('the breaker to open', async () => {
       await mine.grant([demand(subscriber, 1)]);
       const lane = mine.of(subscriber._id);
-      expect(lane.reserve(1, performance.now())).toBe(1);
+      // The slots may go back in the moment between.
+      if (lane.reserve(1, performance.now()) === 0) return false;
       lane.release(1, false);
       await mine.report(lane, subscriber, failure);
       return until('the slots to be given back', async () => {
