@@ -23,6 +23,7 @@ import { SubscriberStore } from '@waybill/shared/stores/subscribers';
 import { createLogger } from '@waybill/shared/telemetry/logger';
 import { tombstones } from '@waybill/shared/telemetry/metrics';
 import { schedulerEnvironment } from './config.ts';
+import { CONSOLE_DIRECTORY } from './console/serve-console.ts';
 import { watchAbandonedTransactions } from './end-abandoned-transactions.ts';
 import { keepDeadLetters } from './fan-out/keep-dead-letters.ts';
 import { onStatusEvents } from './fan-out/on-status-events.ts';
@@ -144,6 +145,7 @@ runService(async ({ resources, fail }) => {
     requestsPerSecond: config.WAYBILL_API_RATE_PER_SECOND,
     egress: config.WAYBILL_EGRESS_ALLOW,
     jaegerUrl: config.WAYBILL_JAEGER_URL,
+    consoleDirectory: CONSOLE_DIRECTORY,
     checks: { ...checks, consumption: fanOut.check },
     refresh: refreshing(
       measureBacklog({ deliveries, subscribers, lanes, clock, probe, groupId: FAN_OUT_GROUP }),

@@ -331,6 +331,12 @@ export const auditAnswer = z.strictObject({
   endedAt: instant.nullable(),
 });
 
+/** Who a key belongs to. What its role may call: `x-roles` of each operation in the OpenAPI document. */
+export const callerAnswer = z.strictObject({
+  name: z.string().describe('Name of the API key'),
+  role: z.enum(ROLES),
+});
+
 export const healthAnswer = z.strictObject({ status: z.literal('ok') });
 export const readinessAnswer = z.strictObject({
   status: z.enum(['ready', 'not ready']),

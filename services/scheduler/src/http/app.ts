@@ -15,6 +15,7 @@ import type { ShipmentStore } from '@waybill/shared/stores/shipments';
 import type { SubscriberStore } from '@waybill/shared/stores/subscribers';
 import type { Logger } from '@waybill/shared/telemetry/logger';
 import type { Express } from 'express';
+import { serveConsole } from '../console/serve-console.ts';
 import type { IngestDeps } from '../events/ingest.ts';
 import { mount } from './mount.ts';
 import { openApiDocument } from './openapi.ts';
@@ -46,10 +47,12 @@ interface ApiDeps extends IngestDeps {
   readonly checks: Readonly<Record<string, Check>>;
   /** Measures what `/metrics` shows and has to be asked for. */
   readonly refresh?: Refresh;
+  /** Where the built console is, or will be. */
+  readonly consoleDirectory: string;
   readonly logger: Logger;
 }
 
-/** The HTTP API. */
+/** The HTTP API, and the console. */
 export function createApi(deps: ApiDeps): Express {
   const app = healthRoutes(deps.checks, deps.refresh);
   app.set('query parser', parseQuery);
@@ -58,6 +61,7 @@ export function createApi(deps: ApiDeps): Express {
     response.type('application/json').send(document);
   });
   mount(app, ROUTES, deps);
+  serveConsole(app, deps.consoleDirectory);
   closeMethods(app.router);
   app.use(notFound);
   app.use(problemHandler(deps.logger, engineProblem));

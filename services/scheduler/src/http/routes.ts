@@ -1,4 +1,5 @@
 import { auditRoutes } from './audit.ts';
+import { callerRoutes } from './caller.ts';
 import { deadLetterRoutes } from './dead-letters.ts';
 import { deliveryRoutes } from './deliveries.ts';
 import { retentionRoutes } from './retention.ts';
@@ -21,4 +22,5 @@ export const ROUTES = [
   ...retentionRoutes,
   ...proofRoutes,
   ...auditRoutes,
+  ...callerRoutes,
 ];

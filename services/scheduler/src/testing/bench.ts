@@ -1,4 +1,6 @@
-import { randomBytes } from 'node:crypto';
+import { randomBytes, randomUUID } from 'node:crypto';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
 import { digestOfSecret } from '@waybill/shared/config/environment';
 import { problemAnswer } from '@waybill/shared/contracts/http-answers';
 import type { IngestResult } from '@waybill/shared/contracts/http-api';
@@ -92,6 +94,8 @@ export class Bench implements AsyncDisposable {
   /** What may be called besides public https. Port 9 is nobody's. */
   egress = parseEgressPolicy('127.0.0.1:9');
   readonly auditLog: AuditLogStore;
+  /** Where the API looks for the built console; nothing is there unless a test puts it. */
+  consoleDirectory = join(tmpdir(), `waybill-console-${randomUUID()}`);
   readonly #resources: Resources;
 
   constructor(parts: Pick<Bench, 'database' | 'topics' | 'connections' | 'namingKey'>, resources: Resources) {
@@ -186,6 +190,7 @@ export class Bench implements AsyncDisposable {
       requestsPerSecond,
       egress: this.egress,
       jaegerUrl: 'http://jaeger.example/',
+      consoleDirectory: this.consoleDirectory,
       checks,
       logger: createLogger('test', 'silent'),
     });
