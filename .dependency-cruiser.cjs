@@ -48,6 +48,13 @@ module.exports = {
       to: { path: 'node_modules/undici/' },
     },
     {
+      name: 'client-runs-in-a-browser',
+      comment: 'The console is bundled with it.',
+      severity: 'error',
+      from: { path: '^packages/client/', pathNot: '\\.test\\.ts$' },
+      to: { pathNot: ['^packages/client/', `${shared}/domain/`, 'node_modules/openapi-fetch/'] },
+    },
+    {
       name: 'stores-know-no-transport',
       severity: 'error',
       from: { path: `${shared}/stores/`, pathNot: '\\.test\\.ts$' },

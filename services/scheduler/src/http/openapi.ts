@@ -10,7 +10,19 @@ import {
   runAnswer,
   shipmentAnswer,
   subscriberAnswer,
+  testAnswer,
 } from '@waybill/shared/contracts/http-answers';
+import { policyInput } from '@waybill/shared/contracts/retention';
+import {
+  erasureAnswer,
+  holdAnswer,
+  ledgerAnswer,
+  policyAnswer,
+  proofAnswer,
+  retentionRunAnswer,
+  sweepingAnswer,
+  verificationAnswer,
+} from '@waybill/shared/contracts/retention-answers';
 import { statusEvent } from '@waybill/shared/contracts/status-event';
 import { subscriberInput } from '@waybill/shared/contracts/subscriber';
 import { PROBLEMS, type ProblemCode } from '@waybill/shared/domain/errors';
@@ -28,16 +40,27 @@ const NAMED: ReadonlyMap<z.core.$ZodType, string> = new Map<z.core.$ZodType, str
   [ingestResult, 'IngestResult'],
   [subscriberInput, 'SubscriberInput'],
   [subscriberAnswer, 'Subscriber'],
+  [testAnswer, 'TestResult'],
   [deliveryAnswer, 'Delivery'],
   [shipmentAnswer, 'Shipment'],
   [deadLetterAnswer, 'DeadLetter'],
   [runAnswer, 'Run'],
   [auditAnswer, 'AuditEntry'],
+  [policyInput, 'RetentionPolicyInput'],
+  [policyAnswer, 'RetentionPolicy'],
+  [holdAnswer, 'RetentionHold'],
+  [retentionRunAnswer, 'RetentionRun'],
+  [sweepingAnswer, 'Sweeping'],
+  [ledgerAnswer, 'LedgerEntry'],
+  [verificationAnswer, 'RunVerification'],
+  [proofAnswer, 'DeletionProof'],
+  [erasureAnswer, 'Erasure'],
 ]);
 const REQUESTS: ReadonlySet<z.core.$ZodType> = new Set<z.core.$ZodType>([
   statusEvent,
   cloudEvent,
   subscriberInput,
+  policyInput,
 ]);
 
 /** What every call can meet, by the order in which a request meets it. */
