@@ -55,7 +55,10 @@ async function hashOf(paths: readonly string[]): Promise<string> {
   const files = (await Promise.all(paths.map((path) => filesBelow(join(ROOT, path))))).flat();
   const hash = createHash('sha256');
   for (const file of files.filter((path) => !path.endsWith('.test.ts')).sort()) {
-    hash.update(`${relative(ROOT, file)}\0`).update(await readFile(file)).update('\0');
+    hash
+      .update(`${relative(ROOT, file)}\0`)
+      .update(await readFile(file))
+      .update('\0');
   }
   return hash.digest('hex');
 }

@@ -1,5 +1,5 @@
-import { answerOf } from '@waybill/client';
 import { queryOptions, useQuery } from '@tanstack/react-query';
+import { answerOf } from '@waybill/client';
 import { waybill } from './waybill.ts';
 
 export type Role = 'ingest' | 'operator' | 'admin';
@@ -34,7 +34,9 @@ export const operationsQuery = queryOptions({
     const { paths } = (await reply.json()) as Document;
     return Object.entries(paths).flatMap(([path, methods]) =>
       Object.entries(methods).flatMap(([method, { operationId, summary, 'x-roles': roles }]) =>
-        operationId === undefined ? [] : [{ id: operationId, summary, method: method.toUpperCase(), path, roles }],
+        operationId === undefined
+          ? []
+          : [{ id: operationId, summary, method: method.toUpperCase(), path, roles }],
       ),
     );
   },

@@ -33,6 +33,7 @@ export function StateBadge({ state }: { state: State }) {
 
 /** @param outcome null: the attempt is under way. */
 export function OutcomeBadge({ outcome }: { outcome: Outcome | null }) {
-  const { tone, words } = outcome === null ? { tone: 'busy' as const, words: 'under way' } : OUTCOMES[outcome];
+  const { tone, words } =
+    outcome === null ? { tone: 'busy' as const, words: 'under way' } : OUTCOMES[outcome];
   return <Badge tone={tone}>{words}</Badge>;
 }

@@ -18,15 +18,20 @@ export function HoldPanel({ shipmentId }: { shipmentId: string }) {
   const { data: hold, error } = useQuery({
     queryKey,
     queryFn: () =>
-      answerOf(waybill.GET('/v1/retention/holds/{shipmentId}', { params: path })).catch((failure: unknown) => {
-        if (failure instanceof ApiError && failure.status === 404) return null;
-        throw failure;
-      }),
+      answerOf(waybill.GET('/v1/retention/holds/{shipmentId}', { params: path })).catch(
+        (failure: unknown) => {
+          if (failure instanceof ApiError && failure.status === 404) return null;
+          throw failure;
+        },
+      ),
   });
   const change = useMutation({
     mutationFn: async (to: 'hold' | 'release') => {
       if (to === 'hold')
-        await waybill.PUT('/v1/retention/holds/{shipmentId}', { params: path, body: { reason: reason.trim() } });
+        await waybill.PUT('/v1/retention/holds/{shipmentId}', {
+          params: path,
+          body: { reason: reason.trim() },
+        });
       else await waybill.DELETE('/v1/retention/holds/{shipmentId}', { params: path });
     },
     onSuccess: async () => {
@@ -43,7 +48,8 @@ export function HoldPanel({ shipmentId }: { shipmentId: string }) {
       {hold && (
         <Notice tone="warn">
           <p>
-            On legal hold since <Time at={hold.setAt} />, by {hold.setBy}: {hold.reason}. Nothing of it is deleted.
+            On legal hold since <Time at={hold.setAt} />, by {hold.setBy}: {hold.reason}. Nothing of it is
+            deleted.
           </p>
           <GuardedButton operation="deleteRetentionHold" onPress={() => setAsking('release')}>
             Release the hold

@@ -14,11 +14,14 @@ export function NotFound() {
 }
 
 /** For what no page expected. */
-export function Broken({ error }: { error: Error }) {
+export function Broken({ error }: { error: unknown }) {
   return (
     <>
       <Title>This page broke</Title>
-      <Fault error={error} again={() => location.reload()} />
+      <Fault
+        error={error instanceof Error ? error : new Error(String(error))}
+        again={() => location.reload()}
+      />
     </>
   );
 }

@@ -1,6 +1,7 @@
 import { useQuery } from '@tanstack/react-query';
 import parts from '../parts/parts.module.css';
 import { Loaded } from '../parts/query.tsx';
+import { Scroll } from '../parts/scroll.tsx';
 import { operationsQuery } from '../permissions.ts';
 
 const ROLES = ['ingest', 'operator', 'admin'] as const;
@@ -11,7 +12,7 @@ export function Roles() {
   return (
     <Loaded query={query} what="what each role may do">
       {(operations) => (
-        <section className={parts.scroll} aria-label="Calls by role" tabIndex={0}>
+        <Scroll name="Calls by role">
           <table>
             <thead>
               <tr>
@@ -34,7 +35,7 @@ export function Roles() {
               ))}
             </tbody>
           </table>
-        </section>
+        </Scroll>
       )}
     </Loaded>
   );

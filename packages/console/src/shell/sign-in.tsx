@@ -58,7 +58,8 @@ export function SignIn() {
           {busy ? 'Signing in…' : 'Sign in'}
         </button>
       </form>
-      {error && (unknown ? <Fault error={new Error('This key is not known here.')} /> : <Fault error={error} />)}
+      {error &&
+        (unknown ? <Fault error={new Error('This key is not known here.')} /> : <Fault error={error} />)}
       <details>
         <summary>What each role may do</summary>
         <Roles />

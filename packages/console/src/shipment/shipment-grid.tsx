@@ -2,6 +2,7 @@ import { Link } from '@tanstack/react-router';
 import { OutcomeBadge, StateBadge } from '../parts/badge.tsx';
 import { Empty } from '../parts/notice.tsx';
 import parts from '../parts/parts.module.css';
+import { Scroll } from '../parts/scroll.tsx';
 import { Time } from '../parts/time.tsx';
 import type { Shipment } from '../waybill.ts';
 import { codeWords, notSentWords, waitWords } from '../words/wait-words.ts';
@@ -17,7 +18,7 @@ export function ShipmentGrid({ versions }: { versions: readonly Version[] }) {
   if (versions.length === 0) return <Empty>No version of it matches.</Empty>;
   return (
     <>
-      <section className={parts.scroll} aria-label="Versions by subscriber" tabIndex={0}>
+      <Scroll name="Versions by subscriber">
         <table className={css.grid}>
           <thead>
             <tr>
@@ -46,11 +47,12 @@ export function ShipmentGrid({ versions }: { versions: readonly Version[] }) {
             ))}
           </tbody>
         </table>
-      </section>
+      </Scroll>
       {subscribers.length === 0 && <Empty>Nobody was there to be told.</Empty>}
       {left > 0 && (
         <p className={parts.why}>
-          Of {left} more (version, subscriber) pairs only the counts are shown: name a subscriber above to see its own.
+          Of {left} more (version, subscriber) pairs only the counts are shown: name a subscriber above to see
+          its own.
         </p>
       )}
     </>

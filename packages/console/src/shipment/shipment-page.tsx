@@ -51,7 +51,8 @@ export function ShipmentPage({ shipmentId, subscriberId }: Props) {
         onSubmit={(event) => {
           event.preventDefault();
           const wanted = new FormData(event.currentTarget).get('subscriberId');
-          const search = typeof wanted === 'string' && wanted.trim() !== '' ? { subscriberId: wanted.trim() } : {};
+          const search =
+            typeof wanted === 'string' && wanted.trim() !== '' ? { subscriberId: wanted.trim() } : {};
           void navigate({ to: '/shipments/$shipmentId', params: { shipmentId }, search });
         }}
       >
@@ -63,8 +64,8 @@ export function ShipmentPage({ shipmentId, subscriberId }: Props) {
       </form>
       {unknown && (
         <Empty>
-          Nothing is known of this shipment{subscriberId === undefined ? '' : ` for ${subscriberId}`}. It has had no
-          event here, or retention has deleted it.
+          Nothing is known of this shipment{subscriberId === undefined ? '' : ` for ${subscriberId}`}. It has
+          had no event here, or retention has deleted it.
         </Empty>
       )}
       {error && !unknown && <Fault error={error} again={() => void refetch()} />}

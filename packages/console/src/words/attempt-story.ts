@@ -21,7 +21,11 @@ export interface ToldAttempt {
  * @param subscriberId who was to get it.
  * @param clock how a time of day is written.
  */
-export function attemptStory(attempt: ToldAttempt, subscriberId: string, clock: (at: string) => string): string {
+export function attemptStory(
+  attempt: ToldAttempt,
+  subscriberId: string,
+  clock: (at: string) => string,
+): string {
   const { outcome, reason, statusCode, worker, claimedAt, leftAt, endedAt } = attempt;
   const answered = leftAt && endedAt ? ` after ${durationWords(between(leftAt, endedAt))}` : '';
   const left = leftAt ? `The request left at ${clock(leftAt)}` : 'When the request left is not known';
@@ -40,7 +44,8 @@ export function attemptStory(attempt: ToldAttempt, subscriberId: string, clock: 
     case 'unknown':
       if (reason === 'worker_lost')
         return `${worker} took it at ${clock(claimedAt)} and was lost before it recorded an end: ${mayHave}`;
-      if (reason === 'timeout' && leftAt && endedAt) return `${left} and no answer came within ${durationWords(between(claimedAt, endedAt))}: ${mayHave}`;
+      if (reason === 'timeout' && leftAt && endedAt)
+        return `${left} and no answer came within ${durationWords(between(claimedAt, endedAt))}: ${mayHave}`;
       if (reason === 'gateway')
         return `${left} and a gateway answered ${statusCode ?? ''}${answered} for it: ${mayHave}`;
       return `${left} and no whole answer came back: ${mayHave}`;

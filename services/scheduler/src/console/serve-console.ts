@@ -5,9 +5,7 @@ import { CONSOLE_PATHS } from '@waybill/shared/contracts/console-paths';
 import express, { type Express, type RequestHandler } from 'express';
 
 /** Where `pnpm console` puts what browsers load. */
-export const CONSOLE_DIRECTORY = fileURLToPath(
-  new URL('../../../../packages/console/dist', import.meta.url),
-);
+export const CONSOLE_DIRECTORY = fileURLToPath(new URL('../../../../packages/console/dist', import.meta.url));
 
 const YEAR_SECONDS = 31_536_000;
 /** Stands in the built page where the nonce of each answer belongs. */

@@ -9,6 +9,7 @@ import type { SubscriberSender } from '@waybill/shared/sending/subscriber-sender
 import type { AuditLogStore } from '@waybill/shared/stores/audit-log';
 import type { DeliveryStore } from '@waybill/shared/stores/deliveries';
 import type { LaneStore } from '@waybill/shared/stores/lanes';
+import type { ObservationStore } from '@waybill/shared/stores/observations';
 import type { ReplayStore } from '@waybill/shared/stores/replays';
 import type { RunStore } from '@waybill/shared/stores/runs';
 import type { ShipmentStore } from '@waybill/shared/stores/shipments';
@@ -17,6 +18,7 @@ import type { Logger } from '@waybill/shared/telemetry/logger';
 import type { Express } from 'express';
 import { serveConsole } from '../console/serve-console.ts';
 import type { IngestDeps } from '../events/ingest.ts';
+import type { LiveFeed } from '../live/live-feed.ts';
 import { mount } from './mount.ts';
 import { openApiDocument } from './openapi.ts';
 import { engineProblem } from './problems.ts';
@@ -30,6 +32,8 @@ interface ApiDeps extends IngestDeps {
   readonly deliveries: DeliveryStore;
   readonly replays: ReplayStore;
   readonly shipments: ShipmentStore;
+  readonly observations: ObservationStore;
+  readonly live: LiveFeed;
   readonly lanes: LaneStore;
   readonly runs: RunStore;
   readonly auditLog: AuditLogStore;

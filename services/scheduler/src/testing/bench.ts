@@ -22,6 +22,7 @@ import { DeadLetterStore } from '@waybill/shared/stores/dead-letters';
 import { DeliveryStore } from '@waybill/shared/stores/deliveries';
 import { loadNamingKey } from '@waybill/shared/stores/installation';
 import { LaneStore } from '@waybill/shared/stores/lanes';
+import { ObservationStore } from '@waybill/shared/stores/observations';
 import { ReplayStore } from '@waybill/shared/stores/replays';
 import { RunStore } from '@waybill/shared/stores/runs';
 import { ShipmentStore } from '@waybill/shared/stores/shipments';
@@ -35,6 +36,8 @@ import { onStatusEvents } from '../fan-out/on-status-events.ts';
 import { createApi } from '../http/app.ts';
 import { problemsOf } from '../http/openapi.ts';
 import { ROUTES } from '../http/routes.ts';
+import { LiveFeed } from '../live/live-feed.ts';
+import { lookAround } from '../live/look.ts';
 import { type RetentionParts, retentionParts } from '../retention/parts.ts';
 import { DispatchTick } from '../ticks/dispatch-tick.ts';
 
@@ -156,11 +159,14 @@ export class Bench implements AsyncDisposable {
   /** Serves the API. @returns how to call it, as admin unless told otherwise. */
   async serve(producer: Producer = this.connections.producer, requestsPerSecond = 1_000) {
     const { events, subscribers, deliveries, deadLetters, lanes, runs, auditLog, namingKey } = this;
-    const { clock, checks } = this.connections;
+    const { clock, checks, probe } = this.connections;
     const dispatch = this.dispatchTick('api', producer);
     const { tick, routes, deletedEvents } = this.retention({ producer });
     const sender = createSender({ policy: this.egress, userAgent: 'Waybill/test', connectionsPerOrigin: 4 });
     this.#resources.add('sender', () => sender.close());
+    const observations = new ObservationStore(this.database.db);
+    const looks = { observations, deliveries, subscribers, lanes, clock, probe, groupId: 'nobody' };
+    const live = new LiveFeed(lookAround(looks), createLogger('test', 'silent'));
     const api = createApi({
       events,
       subscribers,
@@ -168,6 +174,8 @@ export class Bench implements AsyncDisposable {
       replays: new ReplayStore(this.database.db),
       deadLetters,
       shipments: new ShipmentStore(this.database.db),
+      observations,
+      live,
       deletedEvents,
       retention: routes,
       lanes,
@@ -196,6 +204,7 @@ export class Bench implements AsyncDisposable {
     });
     const server = await listen(api, 0);
     this.#resources.add('api', () => server.close());
+    this.#resources.add('live feed', async () => live.close());
     const address = `http://127.0.0.1:${server.port}`;
     return async (method: string, path: string, body?: unknown, call: Call = {}): Promise<Reply> => {
       const { key = KEYS.admin, type = 'application/json', headers = {} } = call;

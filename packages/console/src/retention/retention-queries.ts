@@ -1,0 +1,30 @@
+import { queryOptions } from '@tanstack/react-query';
+import { answerOf } from '@waybill/client';
+import { waybill } from '../waybill.ts';
+
+/** More policies than this are shown by the API and the command line only. */
+const MOST_POLICIES = 500;
+
+export const policiesQuery = queryOptions({
+  queryKey: ['policies'],
+  queryFn: () =>
+    answerOf(waybill.GET('/v1/retention/policies', { params: { query: { limit: MOST_POLICIES } } })),
+});
+
+export type Policy = Awaited<ReturnType<NonNullable<(typeof policiesQuery)['queryFn']>>>['items'][number];
+
+export const versionsQuery = (id: string) =>
+  queryOptions({
+    queryKey: ['policy-versions', id],
+    queryFn: () =>
+      answerOf(waybill.GET('/v1/retention/policies/{id}/versions', { params: { path: { id } } })),
+  });
+
+export const runQuery = (runId: string) =>
+  queryOptions({
+    queryKey: ['retention-run', runId],
+    queryFn: () => answerOf(waybill.GET('/v1/retention/runs/{runId}', { params: { path: { runId } } })),
+    refetchInterval: ({ state: { data } }) => (data && data.finishedAt === null ? 2_000 : false),
+  });
+
+export type RetentionRun = Awaited<ReturnType<NonNullable<ReturnType<typeof runQuery>['queryFn']>>>;
