@@ -1,7 +1,7 @@
 import { useMutation, useQuery, useQueryClient } from '@tanstack/react-query';
 import { Link } from '@tanstack/react-router';
 import { answerOf } from '@waybill/client';
-import { policyId, policyInput } from '@waybill/shared/contracts/retention';
+import { policyId, policyInput } from '@waybill/shared/contracts/retention-policy';
 import { CLOSED_STATES, RETENTION_KINDS } from '@waybill/shared/domain/retention';
 import { useState } from 'react';
 import { Badge } from '../parts/badge.tsx';

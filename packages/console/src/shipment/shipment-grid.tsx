@@ -97,7 +97,10 @@ function DeliveryCell({ delivery, eventVersion }: { delivery: Cell; eventVersion
   const { id, subscriberId, state, reason, waitsFor, attempts, outcome } = delivery;
   return (
     <>
-      <Link to="/deliveries/$id" params={{ id }} aria-label={`Version ${eventVersion} to ${subscriberId}`}>
+      <Link to="/deliveries/$id" params={{ id }}>
+        <span className="hidden">
+          Version {eventVersion} to {subscriberId}:{" "}
+        </span>
         <StateBadge state={state} />
       </Link>
       <span className={css.why}>

@@ -12,7 +12,7 @@ import {
   subscriberAnswer,
   testAnswer,
 } from '@waybill/shared/contracts/http-answers';
-import { policyInput } from '@waybill/shared/contracts/retention';
+import { policyInput } from '@waybill/shared/contracts/retention-policy';
 import {
   erasureAnswer,
   holdAnswer,
