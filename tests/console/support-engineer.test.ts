@@ -322,7 +322,7 @@ describe('now', () => {
     await stack.api.postEvents(events);
     // What a look counted stays in the line of the chart, whatever the next look counts.
     await eventually(
-      async () => expect(Number.parseFloat((await rate.textContent()) ?? "")).toBeGreaterThan(0),
+      async () => expect(Number.parseFloat((await rate.textContent()) ?? '')).toBeGreaterThan(0),
       20_000,
     );
     await expectAccessible(page);

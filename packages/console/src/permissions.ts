@@ -2,8 +2,6 @@ import { queryOptions, useQuery } from '@tanstack/react-query';
 import { answerOf } from '@waybill/client';
 import { waybill } from './waybill.ts';
 
-export type Role = 'ingest' | 'operator' | 'admin';
-
 /** A call of the API, as its own document names it. */
 export interface Operation {
   readonly id: string;

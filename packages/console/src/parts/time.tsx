@@ -27,7 +27,7 @@ export function dayAndClock(at: string): string {
 }
 
 /** The same instant in UTC. */
-export function utc(at: string): string {
+function utc(at: string): string {
   return `${new Date(at).toISOString().replace('T', ' ').replace('Z', '')} UTC`;
 }
 

@@ -97,9 +97,9 @@ function DeliveryCell({ delivery, eventVersion }: { delivery: Cell; eventVersion
   const { id, subscriberId, state, reason, waitsFor, attempts, outcome } = delivery;
   return (
     <>
-      <Link to="/deliveries/$id" params={{ id }}>
+      <Link className={css.delivery} to="/deliveries/$id" params={{ id }}>
         <span className="hidden">
-          Version {eventVersion} to {subscriberId}:{" "}
+          Version {eventVersion} to {subscriberId}:{' '}
         </span>
         <StateBadge state={state} />
       </Link>

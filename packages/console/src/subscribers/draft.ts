@@ -2,10 +2,7 @@ import { subscriberId, subscriberTerms } from '@waybill/shared/contracts/subscri
 import { z } from 'zod';
 import type { Subscriber } from '../waybill.ts';
 
-/** What the form holds: text as it is typed. */
-export type Draft = Readonly<Record<(typeof FIELDS)[number], string>>;
-
-export const FIELDS = [
+const FIELDS = [
   'id',
   'url',
   'statuses',
@@ -26,6 +23,9 @@ export const FIELDS = [
   'headers',
   'auth',
 ] as const;
+
+/** What the form holds: text as it is typed. */
+export type Draft = Readonly<Record<(typeof FIELDS)[number], string>>;
 
 /** What is wrong, by field; and what is wrong with none of them in particular. */
 export type Faults = Readonly<Partial<Record<keyof Draft | 'rest', string>>>;

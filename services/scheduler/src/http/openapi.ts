@@ -12,7 +12,6 @@ import {
   subscriberAnswer,
   testAnswer,
 } from '@waybill/shared/contracts/http-answers';
-import { policyInput } from '@waybill/shared/contracts/retention-policy';
 import {
   erasureAnswer,
   holdAnswer,
@@ -23,6 +22,7 @@ import {
   sweepingAnswer,
   verificationAnswer,
 } from '@waybill/shared/contracts/retention-answers';
+import { policyInput } from '@waybill/shared/contracts/retention-policy';
 import { statusEvent } from '@waybill/shared/contracts/status-event';
 import { subscriberInput } from '@waybill/shared/contracts/subscriber';
 import { PROBLEMS, type ProblemCode } from '@waybill/shared/domain/errors';

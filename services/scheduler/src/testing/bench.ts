@@ -99,6 +99,8 @@ export class Bench implements AsyncDisposable {
   readonly auditLog: AuditLogStore;
   /** Where the API looks for the built console; nothing is there unless a test puts it. */
   consoleDirectory = join(tmpdir(), `waybill-console-${randomUUID()}`);
+  /** Of the API that was served last. */
+  address = '';
   readonly #resources: Resources;
 
   constructor(parts: Pick<Bench, 'database' | 'topics' | 'connections' | 'namingKey'>, resources: Resources) {
@@ -206,6 +208,7 @@ export class Bench implements AsyncDisposable {
     this.#resources.add('api', () => server.close());
     this.#resources.add('live feed', async () => live.close());
     const address = `http://127.0.0.1:${server.port}`;
+    this.address = address;
     return async (method: string, path: string, body?: unknown, call: Call = {}): Promise<Reply> => {
       const { key = KEYS.admin, type = 'application/json', headers = {} } = call;
       const reply = await fetch(address + path, {
