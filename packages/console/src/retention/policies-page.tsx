@@ -14,7 +14,13 @@ import { Time } from '../parts/time.tsx';
 import { Title } from '../parts/title.tsx';
 import { waybill } from '../waybill.ts';
 import { codeWords } from '../words/wait-words.ts';
-import { type Policy, policiesQuery, versionsQuery } from './retention-queries.ts';
+import {
+  lastRunQuery,
+  type Policy,
+  policiesQuery,
+  type RetentionRun,
+  versionsQuery,
+} from './retention-queries.ts';
 
 type Input = Pick<Policy, 'kind' | 'states' | 'maxAge' | 'mode' | 'pageSize'>;
 
@@ -63,41 +69,30 @@ function ruleWords({ kind, states, maxAge }: Pick<Policy, 'kind' | 'states' | 'm
 }
 
 function PolicyCard({ policy }: { policy: Policy }) {
-  const { id, version, kind, states, maxAge, mode, pageSize, observed } = policy;
+  const { id, version, kind, states, maxAge, mode, pageSize } = policy;
+  const { data: lastRun } = useQuery(lastRunQuery(id));
+  const counted = lastRun?.policyVersion === version ? lastRun.candidates : null;
   const [asking, setAsking] = useState(false);
   const put = usePutPolicy(id);
   const other = mode === 'observe' ? 'enforce' : 'observe';
   return (
     <article className={parts.notice} aria-labelledby={`policy-${id}`}>
-      <h3 id={`policy-${id}`}>
+      <h2 id={`policy-${id}`}>
         {id}{' '}
         <Badge tone={mode === 'enforce' ? 'warn' : 'plain'}>
           {mode === 'enforce' ? 'deletes' : 'only observes'}
         </Badge>
-      </h3>
+      </h2>
       <p>
         {ruleWords(policy)}. Version {version}, by {policy.createdBy} at <Time at={policy.createdAt} />.{' '}
         <Link to="/retention/runs" search={{ policyId: id }}>
           Its runs
         </Link>
       </p>
-      <p>
-        {observed ? (
-          <>
-            A run counted <strong>{observed.candidates.toLocaleString()}</strong> candidates at{' '}
-            <Time at={observed.at} /> (
-            <Link to="/retention/runs/$runId" params={{ runId: observed.runId }}>
-              the run
-            </Link>
-            ).
-          </>
-        ) : (
-          'No run has counted its candidates yet: the next retention tick does.'
-        )}
-      </p>
+      <LastCount run={lastRun} />
       <GuardedButton
         operation="putRetentionPolicy"
-        disabled={mode === 'observe' && observed === null}
+        disabled={mode === 'observe' && counted === null}
         onPress={() => setAsking(true)}
       >
         {mode === 'observe' ? 'Enforce…' : 'Only observe…'}
@@ -115,13 +110,34 @@ function PolicyCard({ policy }: { policy: Policy }) {
         >
           <p>
             {other === 'enforce'
-              ? `From the next run on ${ruleWords(policy)} are deleted, for good; the last count was ${observed?.candidates.toLocaleString() ?? 'unknown'}. A hold keeps a shipment.`
+              ? `From the next run on ${ruleWords(policy)} are deleted, for good; the last count was ${counted?.toLocaleString() ?? 'unknown'}. A hold keeps a shipment.`
               : 'Nothing more is deleted by it; its runs go on counting.'}
           </p>
           {put.error && <Fault error={put.error} />}
         </Confirm>
       )}
     </article>
+  );
+}
+
+/** @param run undefined while it is not known, null if there was none. */
+function LastCount({ run }: { run: RetentionRun | null | undefined }) {
+  if (run === undefined) return null;
+  if (run === null || run.candidates === null)
+    return <p>No run has counted its candidates yet: the next retention tick does.</p>;
+  const { candidates, deleted, mode, startedAt, runId } = run;
+  return (
+    <p>
+      Its last run counted{' '}
+      <strong>
+        {candidates.toLocaleString()} {candidates === 1 ? 'candidate' : 'candidates'}
+      </strong>
+      {mode === 'enforce' ? ` and deleted ${deleted.toLocaleString()}` : ''}, at <Time at={startedAt} /> (
+      <Link to="/retention/runs/$runId" params={{ runId }}>
+        the run
+      </Link>
+      ).
+    </p>
   );
 }
 

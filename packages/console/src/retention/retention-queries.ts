@@ -20,6 +20,18 @@ export const versionsQuery = (id: string) =>
       answerOf(waybill.GET('/v1/retention/policies/{id}/versions', { params: { path: { id } } })),
   });
 
+/** The newest run of a policy. */
+export const lastRunQuery = (policyId: string) =>
+  queryOptions({
+    queryKey: ['retention-runs', policyId, 'last'],
+    queryFn: async () => {
+      const query = { policyId, limit: 1 };
+      const { items } = await answerOf(waybill.GET('/v1/retention/runs', { params: { query } }));
+      return items[0] ?? null;
+    },
+    refetchInterval: 5_000,
+  });
+
 export const runQuery = (runId: string) =>
   queryOptions({
     queryKey: ['retention-run', runId],
