@@ -63,7 +63,7 @@ module.exports = {
         path: [`${shared}/`, '^(services|infra|tests|demo|bench)/'],
         pathNot: [
           `${shared}/domain/`,
-          `${shared}/contracts/(console-paths|subscriber-terms|retention-policy)\\.ts$`,
+          `${shared}/contracts/(console-paths|fault-words|subscriber-terms|retention-policy)\\.ts$`,
         ],
       },
     },
@@ -128,6 +128,7 @@ module.exports = {
   ],
   options: {
     doNotFollow: { path: 'node_modules' },
+    exclude: { path: '^packages/console/dist' },
     tsPreCompilationDeps: true,
     tsConfig: { fileName: 'tsconfig.json' },
     enhancedResolveOptions: {

@@ -1,5 +1,6 @@
 import { createRootRoute, createRoute, createRouter, redirect } from '@tanstack/react-router';
-import { DeadLettersPage, deadLettersSearch } from './dead-letters/dead-letters-page.tsx';
+import { deadLettersSearch } from './dead-letters/dead-filter.ts';
+import { DeadLettersPage } from './dead-letters/dead-letters-page.tsx';
 import { DeliveriesPage, deliveriesSearch } from './delivery/deliveries-page.tsx';
 import { DeliveryPage } from './delivery/delivery-page.tsx';
 import { NowPage } from './now/now-page.tsx';

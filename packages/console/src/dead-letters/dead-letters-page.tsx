@@ -7,16 +7,12 @@ import parts from '../parts/parts.module.css';
 import { Loaded } from '../parts/query.tsx';
 import { Time } from '../parts/time.tsx';
 import { Title } from '../parts/title.tsx';
-import { textsIn } from '../search.ts';
 import { type Delivery, waybill } from '../waybill.ts';
 import { codeWords } from '../words/wait-words.ts';
+import { type DeadFilter, deadLettersSearch } from './dead-filter.ts';
 import { type DeadGroup, deadGroupsQuery } from './dead-groups.ts';
 import { Messages } from './messages.tsx';
 import { ReplayMany } from './replay-many.tsx';
-
-export const deadLettersSearch = (search: Record<string, unknown>) =>
-  textsIn(search, ['subscriberId', 'reason', 'shipmentId']);
-export type DeadFilter = ReturnType<typeof deadLettersSearch>;
 
 const GROUPS: readonly Column<DeadGroup>[] = [
   {

@@ -7,8 +7,8 @@ import { GuardedButton } from '../parts/guarded-button.tsx';
 import { Fault, Notice } from '../parts/notice.tsx';
 import parts from '../parts/parts.module.css';
 import { waybill } from '../waybill.ts';
+import type { DeadFilter } from './dead-filter.ts';
 import type { DeadGroup } from './dead-groups.ts';
-import type { DeadFilter } from './dead-letters-page.tsx';
 import { type Slice, slicesOf } from './slices.ts';
 
 interface Progress {

@@ -1,3 +1,4 @@
+import { openIssues, wordsOf } from '@waybill/shared/contracts/fault-words';
 import { subscriberId, subscriberTerms } from '@waybill/shared/contracts/subscriber-terms';
 import { z } from 'zod';
 import type { Subscriber } from '../waybill.ts';
@@ -129,7 +130,7 @@ export function termsOf(
   const id = subscriberId.safeParse(draft.id);
   if (!id.success) faults.id = id.error.issues[0]?.message ?? 'is not an id';
   const parsed = terms.safeParse(input);
-  for (const { path, message } of parsed.error?.issues ?? []) faults[fieldOf(path)] ??= message;
+  for (const issue of openIssues(parsed.error?.issues ?? [])) faults[fieldOf(issue.path)] ??= wordsOf(issue);
   if (!parsed.success || Object.keys(faults).length > 0) return { terms: null, faults };
   return { terms: parsed.data, faults: null };
 }

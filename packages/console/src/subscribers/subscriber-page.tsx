@@ -171,42 +171,40 @@ function TestResult({
 function Terms({ subscriber: { filter, delivery, auth } }: { subscriber: Subscriber }) {
   const wanted = filter.statuses ? filter.statuses.map(codeWords).join(', ') : 'any';
   return (
-    <>
-      <Facts>
-        <Fact name="Statuses">{wanted}</Fact>
-        {Object.entries(filter.attributes ?? {}).map(([name, values]) => (
-          <Fact key={name} name={`Attribute ${name}`}>
-            {values.join(' or ')}
-          </Fact>
-        ))}
-        <Fact name="Auth">
-          <code>{JSON.stringify(auth)}</code>
+    <Facts>
+      <Fact name="Statuses">{wanted}</Fact>
+      {Object.entries(filter.attributes ?? {}).map(([name, values]) => (
+        <Fact key={name} name={`Attribute ${name}`}>
+          {values.join(' or ')}
         </Fact>
-        <Fact name="Timeout">
-          {durationWords(delivery.timeoutMs)}, to connect {durationWords(delivery.connectTimeoutMs)}
-        </Fact>
-        <Fact name="Attempts">
-          at most {delivery.maxAttempts}, within {durationWords(delivery.maxElapsedMs)}
-        </Fact>
-        <Fact name="Backoff">
-          {delivery.backoff ? (
-            <code>{JSON.stringify(delivery.backoff)}</code>
-          ) : (
-            '5 s, 30 s, 2 min, 10 min, 30 min, 1 h, 2 h, 5 h, then every 10 h'
-          )}
-        </Fact>
-        <Fact name="At once">
-          {delivery.concurrency}
-          {delivery.ratePerSecond === undefined ? '' : `, at most ${delivery.ratePerSecond} per second`}
-        </Fact>
-        <Fact name="Order">
-          {delivery.ordering}
-          {delivery.ordering === 'strict' ? `, dead versions ${delivery.onDead}` : ''}
-          {delivery.sequence ? ', numbered without a gap' : ''}
-        </Fact>
-        <Fact name="Payload">{delivery.payload}</Fact>
-        <Fact name="Kept of answers">{delivery.keepResponse}</Fact>
-      </Facts>
-    </>
+      ))}
+      <Fact name="Auth">
+        <code>{JSON.stringify(auth)}</code>
+      </Fact>
+      <Fact name="Timeout">
+        {durationWords(delivery.timeoutMs)}, to connect {durationWords(delivery.connectTimeoutMs)}
+      </Fact>
+      <Fact name="Attempts">
+        at most {delivery.maxAttempts}, within {durationWords(delivery.maxElapsedMs)}
+      </Fact>
+      <Fact name="Backoff">
+        {delivery.backoff ? (
+          <code>{JSON.stringify(delivery.backoff)}</code>
+        ) : (
+          '5 s, 30 s, 2 min, 10 min, 30 min, 1 h, 2 h, 5 h, then every 10 h'
+        )}
+      </Fact>
+      <Fact name="At once">
+        {delivery.concurrency}
+        {delivery.ratePerSecond === undefined ? '' : `, at most ${delivery.ratePerSecond} per second`}
+      </Fact>
+      <Fact name="Order">
+        {delivery.ordering}
+        {delivery.ordering === 'strict' ? `, dead versions ${delivery.onDead}` : ''}
+        {delivery.sequence ? ', numbered without a gap' : ''}
+      </Fact>
+      <Fact name="Payload">{delivery.payload}</Fact>
+      <Fact name="Kept of answers">{delivery.keepResponse}</Fact>
+    </Facts>
   );
 }

@@ -1,5 +1,6 @@
 import { randomBytes } from 'node:crypto';
 import { readFile } from 'node:fs/promises';
+import type { ServerResponse } from 'node:http';
 import { fileURLToPath } from 'node:url';
 import { CONSOLE_PATHS } from '@waybill/shared/contracts/console-paths';
 import express, { type Express, type RequestHandler } from 'express';
@@ -7,7 +8,8 @@ import express, { type Express, type RequestHandler } from 'express';
 /** Where `pnpm console` puts what browsers load. */
 export const CONSOLE_DIRECTORY = fileURLToPath(new URL('../../../../packages/console/dist', import.meta.url));
 
-const YEAR_SECONDS = 31_536_000;
+/** A year. */
+const FOR_GOOD = 'public, max-age=31536000, immutable';
 /** Stands in the built page where the nonce of each answer belongs. */
 const NONCE_PLACE = '__WAYBILL_NONCE__';
 
@@ -25,8 +27,9 @@ Then load this page again. Nothing else needs it: the API is described at /opena
 export function serveConsole(app: Express, directory: string): void {
   const pages = ['/', ...CONSOLE_PATHS.flatMap((path) => [`/${path}`, `/${path}/{*rest}`])];
   app.get(pages, page(`${directory}/index.html`));
-  // Their names change with their contents.
-  const files = { index: false, redirect: false, immutable: true, maxAge: YEAR_SECONDS * 1000 } as const;
+  // Their names change with their contents. Set here, since answers of the API are never kept.
+  const setHeaders = (response: ServerResponse) => response.setHeader('Cache-Control', FOR_GOOD);
+  const files = { index: false, redirect: false, cacheControl: false, setHeaders } as const;
   app.use('/console', express.static(`${directory}/console`, files));
 }
 
