@@ -89,7 +89,7 @@ module.exports = {
       name: 'mongodb-behind-stores',
       comment: 'Queries live in one place, beside the indexes that serve them.',
       severity: 'error',
-      from: { pathNot: [`${shared}/stores/`, '/testing/', '\\.test\\.ts$', '^tests/'] },
+      from: { pathNot: [`${shared}/stores/`, '/testing/', '\\.test\\.ts$', '^tests/', '^examples/'] },
       to: { path: 'node_modules/mongodb/' },
     },
     {
@@ -118,6 +118,13 @@ module.exports = {
       severity: 'error',
       from: { path: '^services/([^/]+)/' },
       to: { path: '^services/', pathNot: '^services/$1/' },
+    },
+    {
+      name: 'examples-know-nothing-of-waybill',
+      comment: 'They are other people’s systems: what they use is what the documentation says.',
+      severity: 'error',
+      from: { path: '^examples/' },
+      to: { path: '^(packages|services|infra|demo|bench|tests)/' },
     },
     {
       name: 'no-test-code-in-production',

@@ -29,7 +29,8 @@ const failed = report.numFailedTests > 0 ? report.numFailedTests : report.numFai
 for (const { name, status, message, assertionResults } of report.testResults) {
   const path = relative('.', name);
   const faults = assertionResults.filter((result) => result.status === 'failed');
-  for (const { fullName, failureMessages } of faults) tell(`${path}: ${fullName}`, failureMessages.join('\n'));
+  for (const { fullName, failureMessages } of faults)
+    tell(`${path}: ${fullName}`, failureMessages.join('\n'));
   if (status === 'failed' && faults.length === 0) tell(path, message);
 }
 process.stdout.write(`${report.numPassedTests} passed, ${failed} failed, ${skipped} skipped\n`);

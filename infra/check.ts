@@ -20,6 +20,7 @@ const CHECKS = [
       'demo',
       'bench',
       'tests',
+      'examples',
     ],
   },
 ] as const;

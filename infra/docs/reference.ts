@@ -11,6 +11,7 @@ import { isAudited } from '../../services/scheduler/src/http/audit.ts';
 import { rolesOf } from '../../services/scheduler/src/http/openapi.ts';
 import { ROUTES } from '../../services/scheduler/src/http/routes.ts';
 import { sweeperEnvironment } from '../../services/sweeper/src/config.ts';
+import { asyncApiDocument } from './asyncapi.ts';
 
 const NOTICE = '<!-- Made from the code by `pnpm reference`; `pnpm check` sees whether it is fresh. -->';
 
@@ -18,6 +19,7 @@ const NOTICE = '<!-- Made from the code by `pnpm reference`; `pnpm check` sees w
 export function referencePages(): ReadonlyMap<string, string> {
   return new Map([
     ['api.md', apiPage()],
+    ['asyncapi.yaml', asyncApiDocument()],
     ['configuration.md', configurationPage()],
     ['lifecycle.md', lifecyclePage()],
     ['metrics.md', metricsPage()],

@@ -64,6 +64,8 @@ describe.skipIf(!python)('requests that nobody would write by hand', () => {
           ...['--max-examples', '30', '--max-time', String(SECONDS), '--seed', SEED],
           // The test call sends something to the subscriber at once.
           ...['--exclude-path-regex', '/test$'],
+          // How quickly and how easily it finds examples says nothing of the API.
+          ...['--suppress-health-check', 'all'],
           ...['--request-timeout', '20', '--continue-on-failure', '--no-color', '--warnings', 'off'],
         ],
         {

@@ -65,9 +65,14 @@ export class Jaeger implements AsyncDisposable {
     this.#directory = directory;
   }
 
+  /** Where people look at them. */
+  get url(): string {
+    return this.#started.url;
+  }
+
   /** For services whose traces it shall keep. */
   get environment(): Record<string, string> {
-    return { OTEL_EXPORTER_OTLP_ENDPOINT: this.otlp, WAYBILL_JAEGER_URL: this.#started.url };
+    return { OTEL_EXPORTER_OTLP_ENDPOINT: this.otlp, WAYBILL_JAEGER_URL: this.url };
   }
 
   async [Symbol.asyncDispose](): Promise<void> {

@@ -1,16 +1,13 @@
-import { spawn } from 'node:child_process';
 import { createHash } from 'node:crypto';
-import { once } from 'node:events';
 import { readFile } from 'node:fs/promises';
-import { basename } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { cacheDirectory, installed } from '@waybill/infra/engines/cache';
 import { findCommand } from '@waybill/infra/engines/command-path';
 import { runCommand } from '@waybill/infra/engines/run-command';
+import { runToSuccess } from './program.ts';
 
 const PROBE_MS = 30_000;
 const INSTALL_MS = 150_000;
-const RUN_MS = 60_000;
 
 /** An interpreter that has pip. */
 export interface Python {
@@ -43,8 +40,16 @@ export async function findPython(): Promise<Python | null> {
 /** Gets what the scripts need: from pip the first time, then from the cache. */
 export async function prepareScripts(python: Python, scripts: Scripts): Promise<RunScript> {
   const libraries = await pythonLibraries(python, scripts, 20);
-  return (script, args, input) =>
-    run(python.command, libraries, new URL(script, scripts.folder), args, input);
+  const env = pythonEnvironment(libraries);
+  return async (script, args, input) => {
+    const file = fileURLToPath(new URL(script, scripts.folder));
+    await runToSuccess([python.command, file, ...args], { env, input });
+  };
+}
+
+/** What an interpreter needs to find libraries, and to leave nothing in the checkout. */
+export function pythonEnvironment(libraries: string): Record<string, string> {
+  return { PYTHONPATH: libraries, PYTHONDONTWRITEBYTECODE: '1' };
 }
 
 /**
@@ -79,28 +84,4 @@ export async function pythonLibraries(
     () => {},
     AbortSignal.timeout(INSTALL_MS),
   );
-}
-
-async function run(
-  command: string,
-  libraries: string,
-  script: URL,
-  args: readonly string[],
-  input: string,
-): Promise<void> {
-  const child = spawn(command, [fileURLToPath(script), ...args], {
-    env: { ...process.env, PYTHONPATH: libraries, PYTHONDONTWRITEBYTECODE: '1' },
-    stdio: ['pipe', 'ignore', 'pipe'],
-    timeout: RUN_MS,
-    killSignal: 'SIGKILL',
-  });
-  let said = '';
-  child.stderr.setEncoding('utf8').on('data', (text: string) => {
-    said += text;
-  });
-  child.stdin.on('error', () => {});
-  child.stdin.end(input);
-  const [code, signal] = await once(child, 'close');
-  if (code !== 0)
-    throw new Error(`${basename(script.pathname)} ended with ${signal ?? code}: ${said.trim()}`);
 }

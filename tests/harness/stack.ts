@@ -41,6 +41,8 @@ export interface TestStack extends AsyncDisposable {
   readonly topics: Topics;
   /** Brokers and schema registry, for programs that are no part of this. */
   readonly kafka: readonly [brokers: string, registry: string];
+  /** A replica set that others may use too. */
+  readonly mongodb: string;
   /** The way from the services to the schema registry. */
   readonly registryProxy: TcpProxy;
   /** Starts an endpoint and registers a subscriber that wants the events of one story only. */
@@ -136,6 +138,7 @@ export async function startTestStack(options: TestStackOptions = {}): Promise<Te
     db,
     topics,
     kafka: [engines.kafka.brokers, engines.registry.url],
+    mongodb: engines.mongodb.uri,
     registryProxy,
     said,
     async subscribe(id, story, script, delivery) {

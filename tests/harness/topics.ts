@@ -81,6 +81,30 @@ export class Topics implements AsyncDisposable {
     return answer.id;
   }
 
+  /** Deletes topics with all that they hold, and with what groups have committed of them. */
+  async lose(...topics: readonly string[]): Promise<void> {
+    await this.#admin.deleteTopics({ topics: [...topics] });
+  }
+
+  /** What the broker says of a topic. */
+  async settings(topic: string): Promise<{ partitions: number; retentionMs: number }> {
+    const [ends, { resources }] = await Promise.all([
+      this.#admin.fetchTopicOffsets(topic),
+      this.#admin.describeConfigs({
+        includeSynonyms: false,
+        resources: [{ type: kafkajs.ConfigResourceTypes.TOPIC, name: topic, configNames: ['retention.ms'] }],
+      }),
+    ]);
+    return { partitions: ends.length, retentionMs: Number(resources[0]?.configEntries[0]?.configValue) };
+  }
+
+  /** The newest schema of a topic's values; null where none is registered. */
+  async registeredSchema(topic: string): Promise<unknown> {
+    const reply = await fetch(`${this.#registry}/subjects/${topic}-value/versions/latest`);
+    if (reply.status === 404) return null;
+    return JSON.parse(((await reply.json()) as { schema: string }).schema);
+  }
+
   /** The offset that a group has committed: of the next message it would read. -1 before the first commit. */
   async committed(groupId: string, topic: string, partition: number): Promise<number> {
     const [found] = await this.#admin.fetchOffsets({ groupId, topics: [topic] });
@@ -100,9 +124,14 @@ export class Topics implements AsyncDisposable {
     }, 0);
   }
 
-  /** Sends a group back to the first message that is left. Its members must have gone, or have been paused for long. */
-  async rewind(groupId: string, topic: string): Promise<void> {
-    await this.#admin.resetOffsets({ groupId, topic, earliest: true });
+  /**
+   * Sends a group back to the first message that is left, or that was written since. Its members must have gone, or have
+   * been paused for long.
+   */
+  async rewind(groupId: string, topic: string, since?: Date): Promise<void> {
+    if (since === undefined) return await this.#admin.resetOffsets({ groupId, topic, earliest: true });
+    const partitions = await this.#admin.fetchTopicOffsetsByTimestamp(topic, since.getTime());
+    await this.#admin.setOffsets({ groupId, topic, partitions });
   }
 
   /** The group's state and members. A member that was thrown out comes back under another id. */

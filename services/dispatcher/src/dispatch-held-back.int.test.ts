@@ -147,7 +147,7 @@ describe('a subscriber that asks for a pause', () => {
     expect(settled[0]?.failures).toBe(1);
   });
 
-  it('is let go when somebody enables it or gives it another address', async () => {
+  it('is sent to again once the pause is lifted', async () => {
     await using receiver = await startReceiver({ status: 200 });
     const subscriber = await bench.subscribe(receiver);
     const [row] = await bench.owe(subscriber, 1);

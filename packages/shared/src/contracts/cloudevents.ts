@@ -1,5 +1,12 @@
 import { z } from 'zod';
 import type { StatusEvent } from './status-event.ts';
+import {
+  EVENT_SOURCE,
+  type emptyWebhook,
+  type fullWebhook,
+  type idOnlyWebhook,
+  type testWebhook,
+} from './webhook.ts';
 import { wholeRecord } from './whole-record.ts';
 
 /** How much of an event a subscriber gets: all of it, which shipment and version it is about, or that there is one. */
@@ -10,12 +17,9 @@ export type ReducedPayload = Exclude<(typeof PAYLOAD_MODES)[number], 'full'>;
 /** The type of an event that does not tell its status. */
 const REDUCED_TYPE = 'shipment.status-changed';
 const TYPE_PREFIX = 'shipment.';
-const SOURCE = 'urn:waybill:status-events';
 
 /** The media types of CloudEvents 1.0 in structured and in batched mode. */
 export const CLOUDEVENT_MEDIA_TYPE = 'application/cloudevents+json';
-/** Of what subscribers receive. */
-export const EVENT_CONTENT_TYPE = `${CLOUDEVENT_MEDIA_TYPE}; charset=utf-8`;
 export const CLOUDEVENT_BATCH_MEDIA_TYPE = 'application/cloudevents-batch+json';
 
 /** The envelope; what its `data` holds is judged as a status event. */
@@ -90,13 +94,13 @@ export function renderCloudEvent(event: StatusEvent, id: string): string {
   return JSON.stringify({
     specversion: '1.0',
     id,
-    source: SOURCE,
+    source: EVENT_SOURCE,
     type: `${TYPE_PREFIX}${status}`,
     subject: shipmentId,
     time: occurredAt,
     datacontenttype: 'application/json',
     data: { shipmentId, eventVersion, status, occurredAt, attributes, data: data ?? null },
-  });
+  } satisfies z.output<typeof fullWebhook>);
 }
 
 /**
@@ -109,12 +113,19 @@ export function renderReducedCloudEvents(
   { shipmentId, eventVersion }: StatusEvent,
   name: string,
 ): Record<ReducedPayload, string> {
-  const bare = { specversion: '1.0', id: name, source: SOURCE, type: REDUCED_TYPE };
-  const data = { shipmentId, eventVersion };
-  return {
-    'id-only': JSON.stringify({ ...bare, subject: shipmentId, datacontenttype: 'application/json', data }),
-    empty: JSON.stringify(bare),
-  };
+  const bare = {
+    specversion: '1.0',
+    id: name,
+    source: EVENT_SOURCE,
+    type: REDUCED_TYPE,
+  } satisfies z.output<typeof emptyWebhook>;
+  const idOnly = {
+    ...bare,
+    subject: shipmentId,
+    datacontenttype: 'application/json',
+    data: { shipmentId, eventVersion },
+  } satisfies z.output<typeof idOnlyWebhook>;
+  return { 'id-only': JSON.stringify(idOnly), empty: JSON.stringify(bare) };
 }
 
 /** What a subscriber receives when somebody tries it out: no shipment, no status. */
@@ -123,10 +134,10 @@ export function renderTestCloudEvent(id: string, time: Date): string {
   return JSON.stringify({
     specversion: '1.0',
     id,
-    source: SOURCE,
+    source: EVENT_SOURCE,
     type: 'waybill.test',
     time: time.toISOString(),
     datacontenttype: 'application/json',
     data,
-  });
+  } satisfies z.output<typeof testWebhook>);
 }

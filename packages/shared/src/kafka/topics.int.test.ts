@@ -3,6 +3,7 @@ import kafkajs, { type Admin } from 'kafkajs';
 import { afterAll, beforeAll, describe, expect, inject, it } from 'vitest';
 import { RAW_TOPICS, TOPICS } from '../contracts/topics.ts';
 import { createLogger } from '../telemetry/logger.ts';
+import { until } from '../testing/until.ts';
 import { createKafka } from './client.ts';
 import { ensureTopics } from './topics.ts';
 
@@ -34,10 +35,19 @@ async function partitionsOf(names: readonly string[]): Promise<Record<string, nu
   return Object.fromEntries(topics.map(({ name, partitions }) => [name, partitions.length]));
 }
 
+/** A broker says what the controller has told it, a moment after the controller has answered. */
+async function showing(name: string, settings: Record<string, string>): Promise<void> {
+  await until(`${name} to have ${JSON.stringify(settings)}`, async () => {
+    const present = await settingsOf(name);
+    return Object.entries(settings).every(([key, value]) => present[key] === value);
+  });
+}
+
 async function set(name: string, settings: Record<string, string>): Promise<void> {
   const configEntries = Object.entries(settings).map(([key, value]) => ({ name: key, value }));
   const resource = { type: kafkajs.ConfigResourceTypes.TOPIC, name, configEntries };
   await admin.alterConfigs({ validateOnly: false, resources: [resource] });
+  await showing(name, settings);
 }
 
 describe('the topics', () => {
@@ -66,10 +76,7 @@ describe('the topics', () => {
     await ensureTopics(kafka, [topic]);
     await set(topic.name, { 'retention.ms': '1000', 'min.insync.replicas': '3' });
     await ensureTopics(kafka, [{ ...topic, partitions: 9 }]);
-    expect(await settingsOf(topic.name)).toMatchObject({
-      'retention.ms': '86400000',
-      'min.insync.replicas': '3',
-    });
+    await showing(topic.name, { 'retention.ms': '86400000', 'min.insync.replicas': '3' });
     expect(await partitionsOf([topic.name])).toEqual({ [topic.name]: 3 });
   });
 

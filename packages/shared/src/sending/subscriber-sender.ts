@@ -81,7 +81,7 @@ export class SubscriberSender {
       );
       if (proof.token !== null && wasRefused(result))
         this.#tokens.forget(proof.token.auth, proof.token.value);
-      const kept = keepResponse(result, delivery.keepResponse);
+      const kept = keepResponse(result, delivery.keepResponse, proof.secrets);
       return { ...result, usedToken: proof.token !== null, kept };
     } catch (error) {
       if (!(error instanceof SendFailure)) throw error;

@@ -1,6 +1,7 @@
 import { afterAll, beforeAll, describe, expect, inject, it } from 'vitest';
 import { type OwnDatabase, ownDatabase } from '../testing/database.ts';
-import { deliveryIn, deliveryRow, putDeliveries } from '../testing/rows.ts';
+import { attempt, deliveryIn, deliveryRow, putDeliveries } from '../testing/rows.ts';
+import { LeaseStore } from './leases.ts';
 import { TurnStore } from './turns.ts';
 
 let database: OwnDatabase;
@@ -24,6 +25,44 @@ describe('a transition', () => {
     expect(row.transitions.map(({ at, to }) => [at, to])).toEqual([
       [before, 'pending'],
       [before, 'superseded'],
+    ]);
+    expect(row.closedAt).toEqual(before);
+  });
+});
+
+describe('an attempt whose claim has a later time than what ends it', () => {
+  // A clock may be set back, and a worker only estimates the database's.
+  const claimedAt = new Date(Date.now() + 60_000);
+  const inFlight = { state: 'in_flight', attemptCount: 1, attempts: [attempt(1, { claimedAt })] } as const;
+
+  it('ends with its claim when its worker is lost', async () => {
+    const row = { ...inFlight, attempts: [...inFlight.attempts] };
+    await putDeliveries(database.db, [deliveryRow('lost', { ...row, state: 'queued', tried: true })]);
+    await turns.supersede([{ id: 'lost', byVersion: 2 }]);
+    expect((await deliveryIn(database.db, 'lost')).attempts).toMatchObject([
+      { reason: 'worker_lost', endedAt: claimedAt },
+    ]);
+  });
+
+  it('leaves and ends with its claim when its worker reports', async () => {
+    const lease = { id: 'lse_1', worker: 'worker-1', instance: 'instance-1' };
+    await putDeliveries(database.db, [
+      deliveryRow('early', { ...inFlight, attempts: [...inFlight.attempts], lease }),
+    ]);
+    await new LeaseStore(database.db).settle([
+      {
+        ...{ deliveryId: 'early', leaseId: 'lse_1', outcome: 'accepted', reason: null, statusCode: 200 },
+        ...{
+          leftAt: new Date(),
+          endedAt: new Date(),
+          counts: true,
+          transition: 'deliver',
+          closeReason: null,
+        },
+      },
+    ]);
+    expect((await deliveryIn(database.db, 'early')).attempts).toMatchObject([
+      { outcome: 'accepted', leftAt: claimedAt, endedAt: claimedAt },
     ]);
   });
 });

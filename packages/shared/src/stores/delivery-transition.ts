@@ -19,6 +19,14 @@ const MAX_TRANSITIONS_IN_ROW = 2_000;
 /** Keeps a value from being read as an expression: a reason may begin with `$`. */
 export const literal = (value: unknown): Document => ({ $literal: value });
 
+/** Of `$$this` attempt: a time of its own, which the claim's was before, by whatever clock it was taken. */
+export function notBeforeClaim(time: unknown): Document {
+  return { $max: [time, '$$this.claimedAt'] };
+}
+
+/** An update's time is that of its beginning; one that had to wait follows what it waited for all the same. */
+const AT: Document = { $max: ['$$NOW', { $last: '$transitions.at' }] };
+
 /**
  * Attempts, none of them open: one that still is when somebody else moves the row on has lost its worker, and whether its
  * request arrived nobody can say.
@@ -32,7 +40,12 @@ export const LOST_ATTEMPTS_ENDED: Document = {
         {
           $mergeObjects: [
             '$$this',
-            { outcome: 'unknown', reason: 'worker_lost', endedAt: '$$NOW', leaseEnd: 'expired' },
+            {
+              outcome: 'unknown',
+              reason: 'worker_lost',
+              endedAt: notBeforeClaim('$$NOW'),
+              leaseEnd: 'expired',
+            },
           ],
         },
         '$$this',
@@ -67,8 +80,7 @@ export function transition(name: TransitionName, options: TransitionOptions): Do
   const { to, fenced } = TRANSITIONS[name];
   const { cause, reason = null, dueInMs, set = {} } = options;
   const entry = {
-    // An update's time is that of its beginning; one that had to wait follows what it waited for all the same.
-    at: { $max: ['$$NOW', { $last: '$transitions.at' }] },
+    at: AT,
     from: '$state',
     to: literal(to),
     cause: literal(cause),
@@ -83,7 +95,7 @@ export function transition(name: TransitionName, options: TransitionOptions): Do
         transitions:
           name === 'claim' ? appended : { $cond: [{ $eq: ['$state', to] }, '$transitions', appended] },
         dueAt: closed ? '$$REMOVE' : { $add: ['$$NOW', dueInMs] },
-        ...(closed ? { closedAt: '$$NOW', reason: literal(reason) } : {}),
+        ...(closed ? { closedAt: AT, reason: literal(reason) } : {}),
         ...(closed && !fenced ? { attempts: LOST_ATTEMPTS_ENDED } : {}),
         ...set,
       },

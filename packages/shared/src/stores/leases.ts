@@ -3,7 +3,7 @@ import type { KeptResponse } from '../domain/delivery.ts';
 import type { Outcome } from '../domain/outcome.ts';
 import { type SettlingTransition, TRANSITIONS } from '../domain/transitions.ts';
 import type { DeliveryRow } from './deliveries.ts';
-import { either, LOST_ATTEMPTS_ENDED, literal, transition } from './delivery-transition.ts';
+import { either, LOST_ATTEMPTS_ENDED, literal, notBeforeClaim, transition } from './delivery-transition.ts';
 import { hintOf } from './indexes.ts';
 
 /** A row that might be claimed. */
@@ -237,8 +237,8 @@ function settleOne(settlement: Settlement): { filter: Filter<DeliveryRow>; updat
     statusCode: literal(settlement.statusCode),
     ...(settlement.address === undefined ? {} : { address: literal(settlement.address) }),
     ...(settlement.response === undefined ? {} : { response: literal(settlement.response) }),
-    leftAt: literal(settlement.leftAt),
-    endedAt: literal(settlement.endedAt),
+    leftAt: settlement.leftAt === null ? null : notBeforeClaim(literal(settlement.leftAt)),
+    endedAt: notBeforeClaim(literal(settlement.endedAt)),
     leaseEnd: 'settled',
     ...(settlement.span ? literalIds(settlement.span) : {}),
   };

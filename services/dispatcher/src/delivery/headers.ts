@@ -1,4 +1,4 @@
-import { EVENT_CONTENT_TYPE } from '@waybill/shared/contracts/cloudevents';
+import { EVENT_CONTENT_TYPE } from '@waybill/shared/contracts/webhook';
 import type { DeliveryRow } from '@waybill/shared/stores/deliveries';
 
 /** What differs per delivery and attempt, besides what names and proves the request. */

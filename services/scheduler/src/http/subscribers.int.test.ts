@@ -1,3 +1,4 @@
+import type { LaneRow } from '@waybill/shared/stores/lanes';
 import { closedRow, deliveryIn, deliveryRow, putDeliveries } from '@waybill/shared/testing/rows';
 import { afterAll, beforeAll, describe, expect, inject, it } from 'vitest';
 import { type Bench, KEYS, openBench } from '../testing/bench.ts';
@@ -40,6 +41,18 @@ describe('putting a subscriber', () => {
     await put('changed', { filter: { statuses: ['lost'] } });
     const { status, body } = await put('changed', { enabled: false });
     expect([status, body]).toMatchObject([200, { version: 2, filter: {}, enabled: false }]);
+  });
+
+  it.each([
+    ['the same address keeps', { url: URL }, true],
+    ['another address lifts', { url: `${URL}/other` }, false],
+  ])('again with %s the pause that the endpoint asked for', async (title, fields, kept) => {
+    const id = title.replaceAll(' ', '-');
+    const lanes = bench.database.db.collection<LaneRow>('lanes');
+    await put(id);
+    await lanes.insertOne({ _id: id, holders: [], throttledUntil: new Date(Date.now() + 86_400_000) });
+    expect((await put(id, fields)).status).toBe(200);
+    expect((await lanes.findOne({ _id: id }))?.throttledUntil !== undefined).toBe(kept);
   });
 
   it('is told every fault at once, and changes nothing', async () => {

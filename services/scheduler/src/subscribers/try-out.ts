@@ -1,6 +1,7 @@
 import { randomBytes } from 'node:crypto';
-import { EVENT_CONTENT_TYPE, renderTestCloudEvent } from '@waybill/shared/contracts/cloudevents';
+import { renderTestCloudEvent } from '@waybill/shared/contracts/cloudevents';
 import type { testAnswer } from '@waybill/shared/contracts/http-answers';
+import { EVENT_CONTENT_TYPE } from '@waybill/shared/contracts/webhook';
 import { adviceFor } from '@waybill/shared/domain/advice';
 import { judge } from '@waybill/shared/domain/outcome';
 import { keyIdsOf } from '@waybill/shared/sealing/credential-vault';

@@ -24,6 +24,8 @@ export interface Proof {
   readonly tls: ClientTls | undefined;
   /** The access token that was used and what it came from. */
   readonly token: { readonly auth: OAuth2Auth; readonly value: string } | null;
+  /** What of it nobody else may see, in each form in which it is sent. */
+  readonly secrets: readonly string[];
 }
 
 /**
@@ -48,23 +50,30 @@ export async function applyAuth(policy: AuthPolicy, request: Unproven, tokens: A
     'webhook-id': request.id,
     'webhook-timestamp': timestamp,
   });
+  const secrets: string[] = [];
   let tls: ClientTls | undefined;
   for (const part of parts) {
     switch (part.type) {
-      case 'basic':
-        headers.authorization = `Basic ${Buffer.from(`${part.username}:${part.password}`).toString('base64')}`;
+      case 'basic': {
+        const credential = Buffer.from(`${part.username}:${part.password}`).toString('base64');
+        headers.authorization = `Basic ${credential}`;
+        secrets.push(credential, part.password);
         break;
+      }
       case 'bearer':
         headers.authorization = `Bearer ${part.token}`;
+        secrets.push(part.token);
         break;
       case 'api-key':
         headers[part.header.toLowerCase()] = part.value;
+        secrets.push(part.value);
         break;
       case 'signature':
         headers['webhook-signature'] = signatureHeader(part, content, now);
         break;
       case 'oauth2':
         headers.authorization = `Bearer ${token?.value}`;
+        if (token) secrets.push(token.value);
         break;
       case 'mtls':
         tls = clientTls(part, request.url);
@@ -76,7 +85,7 @@ export async function applyAuth(policy: AuthPolicy, request: Unproven, tokens: A
         );
     }
   }
-  return { headers, tls, token };
+  return { headers, tls, token, secrets };
 }
 
 function clientTls(part: Extract<SingleAuth, { type: 'mtls' }>, url: string): ClientTls {

@@ -1,6 +1,6 @@
-"""Sends the status events on stdin (one JSON object per line) as an upstream system would that
-uses Confluent's client and its own Avro record. The record has a subject of its own, because the
-topic's subject holds the JSON schema."""
+"""Sends the status events on stdin (one JSON object per line) with Confluent's client and an Avro
+record of one's own. The record has a subject of its own, because the topic's subject holds the JSON
+schema. Ends with 1 if Kafka did not confirm all of them."""
 
 import json
 import sys
@@ -43,10 +43,23 @@ brokers, registry, topic = sys.argv[1:4]
 
 client = SchemaRegistryClient({"url": registry, "timeout": 5})
 serialize = AvroSerializer(client, SCHEMA, conf={"subject.name.strategy": record_subject_name_strategy})
-producer = Producer({"bootstrap.servers": brokers, "enable.idempotence": True})
+# Waits for all in-sync replicas and does not write a message twice when it tries again.
+producer = Producer({"bootstrap.servers": brokers, "enable.idempotence": True, "acks": "all"})
+failed = 0
+
+
+def report(error, message):
+    global failed
+    if error is not None:
+        failed += 1
+        print(f"{message.key().decode()}: {error}", file=sys.stderr)
+
 
 for line in sys.stdin:
     event = json.loads(line)
     value = serialize(event, SerializationContext(topic, MessageField.VALUE))
-    producer.produce(topic, key=event["shipmentId"], value=value)
-sys.exit(producer.flush(30))
+    # The key keeps a shipment's events in one partition.
+    producer.produce(topic, key=event["shipmentId"], value=value, on_delivery=report)
+    producer.poll(0)
+left = producer.flush(30)
+sys.exit(1 if failed or left else 0)
