@@ -13,10 +13,10 @@ export default defineConfig({
     chunkSizeWarningLimit: 1_200,
   },
   server: {
-    // `pnpm --filter @waybill/console dev`, beside a stack: WAYBILL_API says where its scheduler is.
+    // `pnpm --filter @waybill/console dev`, beside a stack: WAYBILL_URL says where its scheduler is.
     proxy: {
-      '/v1': process.env.WAYBILL_API ?? 'http://127.0.0.1:8080',
-      '/openapi.json': process.env.WAYBILL_API ?? 'http://127.0.0.1:8080',
+      '/v1': process.env.WAYBILL_URL ?? 'http://127.0.0.1:8080',
+      '/openapi.json': process.env.WAYBILL_URL ?? 'http://127.0.0.1:8080',
     },
   },
 });

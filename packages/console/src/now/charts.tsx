@@ -78,11 +78,14 @@ function Chart({ label, series, snapshots }: ChartProps) {
           </LineChart>
         </ResponsiveContainer>
       </div>
-      <ul>
-        {series.map(({ name, value }) => {
+      <ul className={css.legend}>
+        {series.map(({ name, colour, dash, value }) => {
           const last = snapshots.at(-1);
           return (
             <li key={name}>
+              <svg className={css.key} viewBox="0 0 24 8" aria-hidden="true">
+                <line x2="24" y1="4" y2="4" stroke={colour} strokeWidth="3" strokeDasharray={dash ?? ''} />
+              </svg>
               {name}: {last ? Math.round(value(last) * 10) / 10 : '–'}
             </li>
           );
