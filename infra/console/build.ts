@@ -39,7 +39,9 @@ export async function buildConsole(progress: (line: string) => void): Promise<vo
   try {
     const vite = join(CONSOLE, 'node_modules/vite/bin/vite.js');
     const args = [vite, 'build', '--outDir', partial, '--emptyOutDir', '--logLevel', 'warn'];
-    await runCommand(process.execPath, args, { env: process.env, cwd: CONSOLE, timeoutMs: BUILD_MS });
+    // It would leave Node's compile cache in the temporary directory.
+    const env = { ...process.env, NODE_DISABLE_COMPILE_CACHE: '1' };
+    await runCommand(process.execPath, args, { env, cwd: CONSOLE, timeoutMs: BUILD_MS });
     await writeFile(join(partial, STAMP), hash);
     await rm(BUILT, { recursive: true, force: true });
     // Another that builds the same may have been quicker: its result is as good.
