@@ -2,6 +2,7 @@ import type { EngineAccess } from '@waybill/shared/config/engine-access';
 import { createKafka } from '@waybill/shared/kafka/client';
 import { Codec } from '@waybill/shared/kafka/codec';
 import { ensureTopics } from '@waybill/shared/kafka/topics';
+import { needing } from '@waybill/shared/runtime/engine-fault';
 import { connectDatabase } from '@waybill/shared/stores/client';
 import { ensureIndexes } from '@waybill/shared/stores/ensure-indexes';
 import { loadNamingKey } from '@waybill/shared/stores/installation';
@@ -19,11 +20,15 @@ export interface BootstrapSettings {
 /**
  * Makes what the services need and is missing: replica set, indexes, naming key, topics, schemas. Safe to run
  * twice and by two at once; what exists is left as it is, but a topic's retention follows the catalogue.
+ *
+ * @throws EngineFault if one of the engines cannot be used
  */
 export async function bootstrap(settings: BootstrapSettings, log: (line: string) => void): Promise<void> {
   const { access } = settings;
-  await ensureReplicaSet(settings.MONGODB_URI, access?.mongodb);
-  const database = await connectDatabase(settings.MONGODB_URI, 'waybill-bootstrap', access?.mongodb);
+  const database = await needing('mongodb', settings.MONGODB_URI, async () => {
+    await ensureReplicaSet(settings.MONGODB_URI, access?.mongodb);
+    return connectDatabase(settings.MONGODB_URI, 'waybill-bootstrap', access?.mongodb);
+  });
   try {
     await ensureIndexes(database.db, log);
     await loadNamingKey(database.db);
@@ -33,8 +38,10 @@ export async function bootstrap(settings: BootstrapSettings, log: (line: string)
   }
   const logger = createLogger('bootstrap', 'silent');
   const brokers = settings.KAFKA_BROKERS.split(',');
-  await ensureTopics(createKafka(brokers, 'waybill-bootstrap', logger, access?.kafka));
+  const kafka = createKafka(brokers, 'waybill-bootstrap', logger, access?.kafka);
+  await needing('kafka', settings.KAFKA_BROKERS, () => ensureTopics(kafka));
   log('Kafka: topics are there');
-  await new Codec(settings.SCHEMA_REGISTRY_URL, access?.registry).registerSchemas();
+  const codec = new Codec(settings.SCHEMA_REGISTRY_URL, access?.registry);
+  await needing('registry', settings.SCHEMA_REGISTRY_URL, () => codec.registerSchemas());
   log('Schema registry: schemas are there');
 }

@@ -1,5 +1,5 @@
 import { readFile } from 'node:fs/promises';
-import { catalogue } from '@waybill/shared/telemetry/metrics';
+import { catalogue, type MetricDescription } from '@waybill/shared/telemetry/metrics';
 import { parse } from 'yaml';
 
 /** What alert rules and dashboards say, and whether it is about something that exists. */
@@ -11,6 +11,7 @@ interface AlertRules {
 interface Alert {
   readonly alert: string;
   readonly expr: string;
+  readonly for?: string;
   readonly labels?: Readonly<Record<string, string>>;
   readonly annotations?: Readonly<Record<string, string>>;
 }
@@ -26,7 +27,11 @@ const SEVERITIES = ['page', 'ticket'];
 /** Of Prometheus itself, and of every Node process by prom-client. */
 const FOREIGN = /^(up|process_|nodejs_)/;
 /** A name is followed by a selector, a range, an operator or nothing; a function by a parenthesis. */
-const METRIC = /(?<![\w"'])([a-z]\w*_\w+|up)(?=\s*(?:[{[)]|[<>=!+\-*/,]|$|\bor\b|\band\b))/g;
+const METRIC = /(?<![\w"'])([a-z]\w*_\w+|up)(?=\s*(?:[{[)]|[<>=!+\-*/,]|$|\bor\b|\band\b|\bunless\b))/g;
+/** What Prometheus, or whoever configures it, says of where a sample comes from. A label of the sample gives way to it. */
+const OF_THE_TARGET = ['job', 'instance', 'service', 'namespace', 'pod', 'container', 'endpoint', 'node'];
+/** A counter of which one more is enough: the first count of a series with labels is no increase. */
+const ANY_INCREASE = /\b(?:increase|rate)\(\s*(\w+)[^)]*\)\s*\)?\s*>\s*0(?![.\d])/g;
 const WITHOUT_LABELS = /\{[^}]*\}|\b(by|without|on|ignoring|group_left|group_right)\s*\([^)]*\)/g;
 
 /** @returns what is wrong, each with its place; empty if nothing is. */
@@ -41,8 +46,10 @@ export async function faultsIn(files: {
   const rules = (parse(alertsText ?? '') as AlertRules).groups.flatMap((group) => group.rules);
   const { panels } = JSON.parse(dashboardText ?? '') as Dashboard;
   return [
+    ...takenLabels(catalogue()),
     ...rules.flatMap((rule) => [
       ...unknownMetrics(rule.expr).map((name) => `alert ${rule.alert}: there is no metric ${name}`),
+      ...blindToTheFirst(rule).map((name) => `alert ${rule.alert}: does not see the first ${name}`),
       ...formFaults(rule, anchorsOf(runbook ?? '')),
     ]),
     ...panels.flatMap(({ title, targets = [] }) =>
@@ -65,6 +72,25 @@ export function unknownMetrics(expression: string): string[] {
   return [...new Set([...names].map(([name]) => name))].filter(
     (name) => !(exported.has(name) || FOREIGN.test(name)),
   );
+}
+
+/** Labels that a scrape renames, so that rules and panels ask in vain for what they mean. */
+export function takenLabels(metrics: readonly Pick<MetricDescription, 'name' | 'labels'>[]): string[] {
+  return metrics.flatMap(({ name, labels }) =>
+    labels
+      .filter((label) => OF_THE_TARGET.includes(label))
+      .map((label) => `metric ${name}: the label ${label} is the target's, not the sample's`),
+  );
+}
+
+/** Counters with labels that a rule wants to know the first count of, and does not: see `alerts.yml`. */
+export function blindToTheFirst({ expr, for: lasting }: Pick<Alert, 'expr' | 'for'>): string[] {
+  // What has to go on for a while is counted more than once.
+  if (lasting !== undefined) return [];
+  const labelled = new Set(catalogue().flatMap(({ name, labels }) => (labels.length > 0 ? [name] : [])));
+  return [...expr.matchAll(ANY_INCREASE)]
+    .map(([, name = '']) => name)
+    .filter((name) => labelled.has(name) && !expr.includes(`${name} unless last_over_time(${name}[`));
 }
 
 function formFaults({ alert, labels, annotations }: Alert, anchors: ReadonlySet<string>): string[] {

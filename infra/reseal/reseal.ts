@@ -1,3 +1,4 @@
+import { needing } from '@waybill/shared/runtime/engine-fault';
 import { CredentialVault } from '@waybill/shared/sealing/credential-vault';
 import { KeyRing, type SealingKey, UnsealError } from '@waybill/shared/sealing/key-ring';
 import { connectDatabase, type DatabaseAccess } from '@waybill/shared/stores/client';
@@ -24,7 +25,9 @@ export async function reseal(
   access?: DatabaseAccess,
 ): Promise<Resealed> {
   const vault = new CredentialVault(new KeyRing(keys));
-  const database = await connectDatabase(mongodbUri, 'waybill-reseal', access);
+  const database = await needing('mongodb', mongodbUri, () =>
+    connectDatabase(mongodbUri, 'waybill-reseal', access),
+  );
   try {
     const subscribers = new SubscriberStore(database.db);
     let [resealed, current] = [0, 0];

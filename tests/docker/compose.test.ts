@@ -15,12 +15,15 @@ const STOP_WITHIN_MS = 10_000;
 /** For a test that brings the stack up, on a machine that has much else to do. */
 const UP_WITHIN_MS = 300_000;
 
-/** Run by the node of an image: who it is, and which programs that install others are there. */
+/** Run by the node of an image: who it is, which programs install others, and which run as somebody else. */
 const PROBE = `
-const { existsSync } = require('node:fs');
-const names = ['npm', 'npx', 'pnpm', 'pnpx', 'corepack', 'yarn'];
-const found = process.env.PATH.split(':').flatMap((path) => names.map((name) => path + '/' + name)).filter(existsSync);
+const { existsSync, readdirSync, statSync } = require('node:fs');
+const names = ['npm', 'npx', 'pnpm', 'pnpx', 'corepack', 'yarn', 'apt', 'apt-get', 'dpkg', 'apk'];
+const paths = process.env.PATH.split(':').filter(existsSync);
+const found = paths.flatMap((path) => names.map((name) => path + '/' + name)).filter(existsSync);
 if (existsSync('/usr/local/lib/node_modules')) found.push('/usr/local/lib/node_modules');
+const programs = paths.flatMap((path) => readdirSync(path).map((name) => path + '/' + name)).filter(existsSync);
+found.push(...programs.filter((path) => statSync(path).mode & 0o6000));
 console.log(JSON.stringify({ uid: process.getuid(), major: process.versions.node.split('.')[0], found }));
 `;
 

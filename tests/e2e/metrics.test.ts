@@ -13,7 +13,7 @@ const OF_SCHEDULER = [
   'http_server_request_duration_seconds_count{http_request_method="POST",http_route="/v1/status-events",http_response_status_code="202"} 1',
   'messaging_client_sent_messages_total{messaging_destination_name="shipment.status-events"} 2',
   'waybill_consumer_lag_messages{messaging_destination_name="shipment.status-events",messaging_consumer_group_name="waybill-scheduler"} 0',
-  'waybill_tick_limit_rows{job="dispatch"} 6000',
+  'waybill_tick_limit_rows{tick="dispatch"} 6000',
 ];
 
 const OF_DISPATCHER = [

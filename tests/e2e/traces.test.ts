@@ -134,7 +134,7 @@ describe('one event is one story', () => {
       'run.id': expect.stringMatching(/^fan-out\//),
       'http.request.method': 'POST',
       'http.response.status_code': 202,
-      'url.full': `http://127.0.0.1:${port}/hook`,
+      'url.full': `http://127.0.0.1:${port}`,
       'server.address': '127.0.0.1',
       'server.port': Number(port),
       'network.peer.address': '127.0.0.1',

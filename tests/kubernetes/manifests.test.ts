@@ -10,6 +10,7 @@ import { join, relative, resolve } from 'node:path';
 import { promisify } from 'node:util';
 import { ScaledObject } from '@kubernetes-models/keda/keda.sh/v1alpha1/ScaledObject';
 import { TriggerAuthentication } from '@kubernetes-models/keda/keda.sh/v1alpha1/TriggerAuthentication';
+import { PodMonitor } from '@kubernetes-models/prometheus-operator/monitoring.coreos.com/v1/PodMonitor';
 import { findCommand } from '@waybill/infra/engines/command-path';
 import { TOPICS } from '@waybill/shared/contracts/topics';
 import { beforeAll, describe, expect, it } from 'vitest';
@@ -126,6 +127,28 @@ describe.skipIf(!kubectl)('the Kubernetes manifests', () => {
       expect(spec.maxReplicaCount).toBe(partitions);
       expect(consumerGroup).toBe(spec.scaleTargetRef.name);
     }
+  });
+
+  it('are scraped under the names that the alerts ask for', async () => {
+    const rendered = await renderWith('prometheus');
+    const [monitor, ...others] = rendered.filter(({ apiVersion }) => apiVersion.startsWith('monitoring.'));
+    expect(others).toEqual([]);
+    new PodMonitor(monitor as never).validate();
+    const { podMetricsEndpoints, selector } = monitor?.spec ?? {};
+    expect(selector.matchExpressions[0].values).toEqual(SERVICES.map((service) => `waybill-${service}`));
+    expect(podMetricsEndpoints).toHaveLength(1);
+    const [{ port, relabelings }] = podMetricsEndpoints;
+    for (const service of SERVICES) {
+      const { name, ports } = podOf(service).containers[0];
+      expect([name, ports.map((each: { name: string }) => each.name)]).toEqual([service, [port]]);
+    }
+    const [job, from] = relabelings;
+    expect(job).toMatchObject({ targetLabel: 'job', replacement: 'waybill' });
+    const source = ['__meta_kubernetes_pod_container_name'];
+    expect(from).toMatchObject({ targetLabel: 'service', sourceLabels: source });
+    const alerts = await readFile(join(ROOT, 'infra/observability/alerts.yml'), 'utf8');
+    const asked = [...alerts.matchAll(/absent\(up\{job="waybill",service="(\w+)"\}\)/g)];
+    expect(asked.map(([, service]) => service)).toEqual(SERVICES);
   });
 
   it('leave the number of replicas to who scales', () => {

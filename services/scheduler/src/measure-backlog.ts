@@ -30,8 +30,9 @@ export function measureBacklog(backlog: Backlog): () => Promise<void> {
   const { deliveries, subscribers, lanes, clock, probe, groupId } = backlog;
   return async () => {
     const now = clock.now();
+    const held = await lanes.blockedAt(now);
     const [dueAt, dead, breakers, quarantined] = await Promise.all([
-      deliveries.oldestDueAt(now),
+      deliveries.oldestDueAt(now, held),
       deliveries.countDead(MOST_DEAD),
       lanes.countOpenBreakers(now),
       subscribers.countQuarantined(),

@@ -19,9 +19,9 @@ export type Decoded<T> =
 /** The registry did not answer as it should: try again later, and judge no message by it. */
 export class RegistryUnavailableError extends Error {
   constructor(cause: unknown) {
-    super(`the schema registry does not answer: ${cause instanceof Error ? cause.message : String(cause)}`, {
-      cause,
-    });
+    const said = cause instanceof Error ? cause.message : String(cause);
+    // The client puts the answer's body into its message as an object.
+    super(`the schema registry does not answer: ${said.replace(/: \[object Object\]$/, '')}`, { cause });
     this.name = 'RegistryUnavailableError';
   }
 }

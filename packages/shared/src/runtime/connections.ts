@@ -6,6 +6,7 @@ import { createProducer, type Producer } from '../kafka/producer.ts';
 import { connectDatabase, type Database } from '../stores/client.ts';
 import { type DatabaseClock, startDatabaseClock } from '../stores/database-clock.ts';
 import type { Logger } from '../telemetry/logger.ts';
+import { needing } from './engine-fault.ts';
 import type { Check } from './health.ts';
 import type { Resources } from './service.ts';
 
@@ -30,7 +31,7 @@ export interface ConnectionSettings extends Partial<EngineAccessSettings> {
 /**
  * Connects a service to the engines. What it writes to Kafka it names in `writes`.
  *
- * @throws if an engine does not answer or bootstrap has not run; nothing is left open that `resources` lacks.
+ * @throws EngineFault if an engine does not answer or bootstrap has not run; nothing is left open that `resources` lacks.
  */
 export async function connect(
   service: string,
@@ -40,16 +41,20 @@ export async function connect(
   resources: Resources,
 ): Promise<Connections> {
   const access = engineAccess(settings);
-  const database = await connectDatabase(settings.MONGODB_URI, `waybill-${service}`, access.mongodb);
-  resources.add('mongodb', () => database.close());
-  const clock = await startDatabaseClock(database.db);
+  const [database, clock] = await needing('mongodb', settings.MONGODB_URI, async () => {
+    const connected = await connectDatabase(settings.MONGODB_URI, `waybill-${service}`, access.mongodb);
+    resources.add('mongodb', () => connected.close());
+    return [connected, await startDatabaseClock(connected.db)] as const;
+  });
   resources.add('database clock', () => clock.stop());
   const codec = new Codec(settings.SCHEMA_REGISTRY_URL, access.registry);
-  await codec.loadSchemas(writes);
+  await needing('registry', settings.SCHEMA_REGISTRY_URL, () => codec.loadSchemas(writes));
   const kafka = createKafka(settings.KAFKA_BROKERS, `waybill-${service}`, logger, access.kafka);
-  const producer = await createProducer(kafka, codec);
-  resources.add('kafka producer', () => producer.close());
-  const probe = await createKafkaProbe(kafka);
+  const [producer, probe] = await needing('kafka', settings.KAFKA_BROKERS.join(','), async () => {
+    const created = await createProducer(kafka, codec);
+    resources.add('kafka producer', () => created.close());
+    return [created, await createKafkaProbe(kafka)] as const;
+  });
   resources.add('kafka probe', () => probe.close());
   return {
     kafka,

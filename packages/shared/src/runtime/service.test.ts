@@ -7,6 +7,7 @@ import { afterEach, describe, expect, it } from 'vitest';
 const HEAD = `
   import { parseEnvironment } from '${new URL('../config/environment.ts', import.meta.url).href}';
   import { createLogger } from '${new URL('../telemetry/logger.ts', import.meta.url).href}';
+  import { EngineFault } from '${new URL('./engine-fault.ts', import.meta.url).href}';
   import { runService } from '${new URL('./service.ts', import.meta.url).href}';
   import { z } from '${import.meta.resolve('zod')}';
   const say = (line) => process.stdout.write(line + '\\n');
@@ -88,6 +89,11 @@ describe('a service', () => {
     ).ended();
     expect({ status, lines }).toEqual({ status: 1, lines: ['first stopped'] });
     expect(errors).toContain('the engine is not there');
+  });
+
+  it('tells of an engine that it cannot start with in one line', async () => {
+    const service = start(`throw new EngineFault('Kafka cannot be used');`);
+    expect(await service.ended()).toEqual({ status: 1, lines: [], errors: 'Kafka cannot be used\n' });
   });
 
   it('stops the rest when one thing does not stop cleanly', async () => {

@@ -1,6 +1,7 @@
 import { ConfigurationError } from '../config/environment.ts';
 import { flushTelemetry } from '../telemetry/flush.ts';
 import type { Logger } from '../telemetry/logger.ts';
+import { EngineFault } from './engine-fault.ts';
 
 /** EX_CONFIG of sysexits.h: starting again with the same environment cannot help. */
 const EXIT_CONFIGURATION = 78;
@@ -67,6 +68,8 @@ export function runService(start: (context: ServiceContext) => Promise<Logger>):
       return;
     }
     if (logger) logger.fatal({ err: error }, 'cannot go on');
+    // It says all there is to do; where in this code it came up helps nobody.
+    else if (error instanceof EngineFault) process.stderr.write(`${error.message}\n`);
     else process.stderr.write(`${error instanceof Error ? (error.stack ?? error.message) : String(error)}\n`);
     void end(1);
   }

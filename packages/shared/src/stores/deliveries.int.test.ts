@@ -180,6 +180,43 @@ describe('enqueueing what is due', () => {
   });
 });
 
+describe('since when the oldest is due', () => {
+  const OTHERS = ['held-back', 'clinic-c', 'clinic-off', 'clinic-gone'];
+  beforeAll(() =>
+    putSubscribers(database.db, [
+      subscriberRow('held-back'),
+      subscriberRow('clinic-c'),
+      subscriberRow('clinic-off', { enabled: false }),
+      subscriberRow('clinic-gone', { quarantine: { since: inMs(0), reason: 'gone' } }),
+    ]),
+  );
+  afterAll(async () => {
+    await database.db.collection<{ _id: string }>('subscribers').deleteMany({ _id: { $in: OTHERS } });
+  });
+
+  it('is told of the row that is due the longest', async () => {
+    await putDeliveries(database.db, [
+      deliveryRow('long', { dueAt: inMs(-300_000), subscriberId: 'held-back' }),
+      deliveryRow('short', { dueAt: inMs(-60_000) }),
+      deliveryRow('later', { dueAt: inMs(60_000) }),
+    ]);
+    expect(await store.oldestDueAt(clock.now(), [])).toEqual((await row('long')).dueAt);
+    expect(await store.oldestDueAt(inMs(-400_000), [])).toBeNull();
+  });
+
+  it('passes over what is owed to whom nothing may be sent now', async () => {
+    await putDeliveries(database.db, [
+      deliveryRow('held', { dueAt: inMs(-300_000), subscriberId: 'held-back' }),
+      deliveryRow('off', { dueAt: inMs(-200_000), subscriberId: 'clinic-off' }),
+      deliveryRow('short', { dueAt: inMs(-60_000) }),
+      deliveryRow('longer', { dueAt: inMs(-90_000), subscriberId: 'clinic-c' }),
+      deliveryRow('gone', { dueAt: inMs(-250_000), subscriberId: 'clinic-gone' }),
+    ]);
+    expect(await store.oldestDueAt(clock.now(), ['held-back'])).toEqual((await row('longer')).dueAt);
+    expect(await store.oldestDueAt(clock.now(), ['held-back', 'clinic-c', 'clinic-a'])).toBeNull();
+  });
+});
+
 describe('withdrawing what is owed to a subscriber', () => {
   it('closes what waits, with cause and reason, and leaves the rest as it is', async () => {
     await putDeliveries(database.db, [

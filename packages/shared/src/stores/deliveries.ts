@@ -4,7 +4,7 @@ import type { DeliveriesQuery, DeliveryFilter } from '../contracts/http-api.ts';
 import type { Attempt, DeliveryState, Lease, TraceHeaders, TransitionRecord } from '../domain/delivery.ts';
 import { TRANSITIONS } from '../domain/transitions.ts';
 import { LOST_ATTEMPTS_ENDED, transition } from './delivery-transition.ts';
-import { dueOfSubscribers } from './due-of-subscribers.ts';
+import { dueOfSubscribers, mayReceive } from './due-of-subscribers.ts';
 import { insertMissing } from './duplicate-keys.ts';
 import { hintOf } from './indexes.ts';
 import { beyond, newestPage, type Page, pageOf } from './page.ts';
@@ -229,13 +229,26 @@ export class DeliveryStore {
     return enqueueable.length + lost.length > 0;
   }
 
-  /** When the row that is due the longest was due; null if none is. Index: `due`. */
-  async oldestDueAt(now: Date): Promise<Date | null> {
+  /**
+   * When the row that is due the longest was due; null if none is. What is owed to subscribers in `except`, and to those
+   * that are disabled or quarantined, stays due until something may be sent to them again, and is passed over.
+   * Index: `due`, and beside such rows `due_of_subscriber`.
+   */
+  async oldestDueAt(now: Date, except: readonly string[]): Promise<Date | null> {
     const row = await this.#deliveries.findOne(
       { dueAt: { $lte: now } },
-      { sort: { dueAt: 1 }, projection: { dueAt: 1 } },
+      { sort: { dueAt: 1 }, projection: { dueAt: 1, subscriberId: 1 } },
     );
-    return row?.dueAt ?? null;
+    if (row === null) return null;
+    const itsOwn = { $and: [{ _id: row.subscriberId }, mayReceive(except)] };
+    if (await this.#subscribers.findOne(itsOwn, { projection: { _id: 1 } })) return row.dueAt ?? null;
+    const [oldest] = await this.#subscribers
+      .aggregate<{ dueAt: Date }>([
+        ...dueOfSubscribers(now, except, 1),
+        { $group: { _id: null, dueAt: { $min: { $first: '$due.dueAt' } } } },
+      ])
+      .toArray();
+    return oldest?.dueAt ?? null;
   }
 
   /** How many rows are dead, counted up to a bound. Index: `dead`. */

@@ -1,19 +1,21 @@
 import type { Document } from 'mongodb';
 
-/**
- * Subscribers that may receive, each with its due rows. Those that are gone are among them, so that a dispatcher cancels
- * what they are still owed.
- */
+/** Subscribers that may receive. Those that are gone are among them, so that a dispatcher cancels what they are owed. */
+export function mayReceive(except: readonly string[]): Document {
+  const receiving = { enabled: true, quarantine: { $exists: false } };
+  return { _id: { $nin: except }, $or: [receiving, { deletedAt: { $exists: true } }] };
+}
+
+/** Subscribers that may receive, each with its due rows. */
 export function dueOfSubscribers(now: Date, except: readonly string[], most: number): Document[] {
-  const mayReceive = { enabled: true, quarantine: { $exists: false } };
   const due = [
     { $match: { dueAt: { $gt: new Date(0), $lte: now } } },
     { $sort: { dueAt: 1 } },
     { $limit: most },
-    { $project: { _id: 1 } },
+    { $project: { _id: 1, dueAt: 1 } },
   ];
   return [
-    { $match: { _id: { $nin: except }, $or: [mayReceive, { deletedAt: { $exists: true } }] } },
+    { $match: mayReceive(except) },
     {
       $lookup: {
         from: 'deliveries',

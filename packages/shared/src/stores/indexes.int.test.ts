@@ -356,7 +356,14 @@ describe('the queries that run all the time', () => {
     ['the newest of a time', ['newest'], 60, () => list({ to: second(90_000).toISOString() })],
     ['dead deliveries', ['dead'], 60, () => deliveries().dead(undefined, 50)],
     // Gauges
-    ['since when the oldest is due', ['due'], 1, () => deliveries().oldestDueAt(NOW)],
+    ['since when the oldest is due', ['_id_', 'due'], 2, () => deliveries().oldestDueAt(NOW, [])],
+    // The subscribers, and of each its oldest row.
+    [
+      'since when the oldest that is not held',
+      ['_id_', 'due'],
+      500,
+      () => deliveries().oldestDueAt(NOW, ['backlog']),
+    ],
     ['how many are dead', ['dead'], 50, () => deliveries().countDead(50)],
     // Those who watch
     ['how a subscriber fared', ['newest_of_subscriber'], 100, () => observations().health('s2')],

@@ -4,7 +4,7 @@ import { Counter, Gauge, Histogram, type Metric, register } from 'prom-client';
  * Every metric of Waybill, in one place; `docs/metrics.md` is made from it, and alert rules and dashboards are checked
  * against it. Names are those of the OpenTelemetry semantic conventions where there is one (in Prometheus' spelling),
  * else begin with `waybill_` and end with the unit. No label holds the id of a shipment, delivery, subscriber or lease:
- * the number of series is bounded by the code.
+ * the number of series is bounded by the code. No label has a name that Prometheus gives to where a sample comes from.
  */
 
 /** From a local subscriber to one that takes the longest allowed minute, in seconds. */
@@ -127,7 +127,7 @@ export const leaseRenewalFailures = new Counter({
 
 export const oldestDue = new Gauge({
   name: 'waybill_oldest_due_seconds',
-  help: 'How long the delivery that is due the longest has been due; 0 if none is. Told by every scheduler: take the maximum',
+  help: 'How long the delivery that is due the longest has been due; 0 if none is. What nobody may send now (breaker open, throttled, disabled, quarantined) is not counted. Told by every scheduler: take the maximum',
 });
 
 export const deadLetters = new Gauge({
@@ -147,33 +147,33 @@ export const subscribersQuarantined = new Gauge({
 
 export const tickDuration = new Histogram({
   name: 'waybill_tick_duration_seconds',
-  help: 'Runs of a job that found something to do, by job',
-  labelNames: ['job'],
+  help: 'Firings of a tick that found something to do, by tick',
+  labelNames: ['tick'],
   buckets: TICK_BUCKETS,
 });
 
 export const tickRows = new Counter({
   name: 'waybill_tick_rows_total',
-  help: 'Rows that ticks selected, by job',
-  labelNames: ['job'],
+  help: 'Rows that ticks selected, by tick',
+  labelNames: ['tick'],
 });
 
 export const tickRowSeconds = new Gauge({
   name: 'waybill_tick_row_seconds',
-  help: 'Time per row as measured lately, from which the next limit is chosen, by job',
-  labelNames: ['job'],
+  help: 'Time per row as measured lately, from which the next limit is chosen, by tick',
+  labelNames: ['tick'],
 });
 
 export const tickLimit = new Gauge({
   name: 'waybill_tick_limit_rows',
-  help: 'Most rows that the last run might select, by job',
-  labelNames: ['job'],
+  help: 'Most rows that the last firing might select, by tick',
+  labelNames: ['tick'],
 });
 
 export const ticksFailed = new Counter({
   name: 'waybill_ticks_failed_total',
-  help: 'Firings that failed, by job; the next one finds the same rows',
-  labelNames: ['job'],
+  help: 'Firings that failed, by tick; the next one finds the same rows',
+  labelNames: ['tick'],
 });
 
 export const spanExports = new Counter({

@@ -27,6 +27,9 @@ const EXPORT_EVERY_MS = 1_000;
  * Kafka's spans are made in `kafka/`, not by an instrumentation: that gives a handler of batches one context for all its
  * messages and cuts every story in two, while here each message keeps its own. MongoDB's spans are one per command, and
  * commands are per batch; their text is left out, for it holds the data and takes longer to write than the command.
+ *
+ * A query may hold what nobody but its receiver may know, and of what is called the path as well: many webhooks have their
+ * token there. Neither is told.
  */
 export function startTracing(): void {
   const exporter = countExports(new OTLPTraceExporter({ timeoutMillis: EXPORT_TIMEOUT_MS }));
@@ -47,6 +50,8 @@ export function startTracing(): void {
       new HttpInstrumentation({
         ignoreIncomingRequestHook: ({ url }) => UNTRACED_PATHS.includes(url?.split('?')[0] ?? ''),
         requireParentforOutgoingSpans: true,
+        startIncomingSpanHook: () => ({ 'url.query': undefined }),
+        startOutgoingSpanHook: () => ({ 'url.full': undefined }),
       }),
       // Names the route; a span for every layer of a router tells nobody anything.
       new ExpressInstrumentation({
@@ -59,6 +64,11 @@ export function startTracing(): void {
       new MongoDBInstrumentation({ requireParentSpan: true, dbStatementSerializer: () => '' }),
       new UndiciInstrumentation({
         requireParentforSpans: true,
+        startSpanHook: ({ origin }) => ({
+          'url.full': origin,
+          'url.path': undefined,
+          'url.query': undefined,
+        }),
         ignoreRequestHook: ({ headers }) => [headers].flat().some((name) => name.includes(ATTEMPT_HEADER)),
       }),
     ],

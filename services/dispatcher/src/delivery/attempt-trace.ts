@@ -146,7 +146,7 @@ function endAttributes({ outcome, reason, transition }: Settlement): Attributes 
   };
 }
 
-/** A URL may hold credentials before its host, and in its query; neither is told. */
+/** A URL may hold credentials before its host, in its query and, as many webhooks do, in its path: none is told. */
 export function requestAttributes(
   { attemptCount }: Pick<DeliveryRow, 'attemptCount'>,
   url: string,
@@ -154,10 +154,10 @@ export function requestAttributes(
   const parsed = URL.parse(url);
   const resend = attemptCount > 1 ? { 'http.request.resend_count': attemptCount - 1 } : {};
   if (parsed === null) return { 'http.request.method': 'POST', ...resend };
-  const { origin, pathname, hostname, port, protocol } = parsed;
+  const { origin, hostname, port, protocol } = parsed;
   return {
     'http.request.method': 'POST',
-    'url.full': origin + pathname,
+    'url.full': origin,
     'server.address': hostname,
     'server.port': Number(port || (protocol === 'https:' ? 443 : 80)),
     ...resend,

@@ -19,7 +19,7 @@ export function startCron(
     try {
       await fire(slot);
     } catch (error) {
-      ticksFailed.inc({ job });
+      ticksFailed.inc({ tick: job });
       logger.error({ err: error, job, slot }, 'tick failed, the next one will find the same rows');
     }
   });

@@ -132,10 +132,10 @@ export class DispatchTick {
   }
 
   #count(rows: number, limit: number, ms: number): void {
-    tickDuration.observe({ job: 'dispatch' }, ms / 1000);
-    tickRows.inc({ job: 'dispatch' }, rows);
-    tickLimit.set({ job: 'dispatch' }, limit);
-    tickRowSeconds.set({ job: 'dispatch' }, this.#msPerRow / 1000);
+    tickDuration.observe({ tick: 'dispatch' }, ms / 1000);
+    tickRows.inc({ tick: 'dispatch' }, rows);
+    tickLimit.set({ tick: 'dispatch' }, limit);
+    tickRowSeconds.set({ tick: 'dispatch' }, this.#msPerRow / 1000);
   }
 
   /** Stored events that fan-out has not seen in time: the process that stored them died before it published. */
