@@ -55,6 +55,25 @@ module.exports = {
       to: { pathNot: ['^packages/client/', `${shared}/domain/`, 'node_modules/openapi-fetch/'] },
     },
     {
+      name: 'console-runs-in-a-browser',
+      comment: 'It meets the services at the API, and shares with them what needs no Node.',
+      severity: 'error',
+      from: { path: '^packages/console/src/', pathNot: '\\.test\\.ts$' },
+      to: {
+        path: [`${shared}/`, '^(services|infra|tests|demo|bench)/'],
+        pathNot: [
+          `${shared}/domain/`,
+          `${shared}/contracts/(console-paths|fault-words|subscriber-terms|retention-policy)\\.ts$`,
+        ],
+      },
+    },
+    {
+      name: 'console-reaches-no-node-module',
+      severity: 'error',
+      from: { path: '^packages/console/src/', pathNot: '\\.test\\.ts$' },
+      to: { reachable: true, path: '^(node:)?(crypto|fs|net|http|https|path|os|stream|child_process)$' },
+    },
+    {
       name: 'stores-know-no-transport',
       severity: 'error',
       from: { path: `${shared}/stores/`, pathNot: '\\.test\\.ts$' },
@@ -116,6 +135,7 @@ module.exports = {
   ],
   options: {
     doNotFollow: { path: 'node_modules' },
+    exclude: { path: '^packages/console/dist' },
     tsPreCompilationDeps: true,
     tsConfig: { fileName: 'tsconfig.json' },
     enhancedResolveOptions: {

@@ -28,6 +28,7 @@ export function invitation(
   return [
     'STILL SERVING until Ctrl-C. The sample subscribers go on as before; what they receive is shown below.',
     '',
+    `  console     ${base}/`,
     `  API         ${base}`,
     ...Object.entries(keys).map(([role, key]) => `  ${`${role} key`.padEnd(12)}${key}`),
     ...subscribers.map(({ sample, url }) => `  ${sample.id.padEnd(16)}${url}`),

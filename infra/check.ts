@@ -3,6 +3,7 @@ import { spawn } from 'node:child_process';
 /** What `pnpm check` runs: each by its own configuration file at the root. */
 const CHECKS = [
   { name: 'types', command: ['tsc', '--noEmit', '-p', '.'] },
+  { name: 'types of the console', command: ['tsc', '--noEmit', '-p', 'packages/console'] },
   { name: 'lint and format', command: ['biome', 'check', '--error-on-warnings'] },
   { name: 'reference pages', command: ['node', 'infra/docs/main.ts', '--check'] },
   { name: 'alert rules and dashboards', command: ['node', 'infra/observability/main.ts'] },

@@ -1,4 +1,5 @@
 import { ConfigurationError } from '@waybill/shared/config/environment';
+import { buildConsole } from '../console/build.ts';
 import { UnreachableEnginesError } from '../engines/reachable.ts';
 import { parseStackCommand, USAGE, UsageError } from './options.ts';
 import { ConfigurationFaultError, EXIT_CONFIGURATION } from './service-process.ts';
@@ -48,6 +49,10 @@ async function run(start: () => Promise<Stack>): Promise<void> {
       asked.resolve(undefined);
     });
   }
+  // Beside everything else: the page is served as soon as it is there, and nothing waits for it.
+  void buildConsole(progress).catch((error: Error) =>
+    progress(`the console was not built: ${error.message}`),
+  );
   stack = await start();
   process.stdout.write(`waybill ready ${JSON.stringify(stack.ready)}\n`);
   const fault = await Promise.race([asked.promise, stack.failed]);

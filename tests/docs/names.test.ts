@@ -48,7 +48,8 @@ it('every command of the repository', async () => {
 it('every environment variable of the services', () => {
   const known = [...textOf('docs/configuration.md').matchAll(/^\| `(\w+)`/gm)].map(([, name]) => name);
   /** Of the launcher, of tests and of examples, each explained where it is named. */
-  const others = /^WAYBILL_(ENGINES|TEST_PROGRESS|FUZZ_SECONDS|FUZZ_SEED|URL|API_KEY)$/;
+  const others =
+    /^WAYBILL_(ENGINES|TEST_PROGRESS|FUZZ_SECONDS|FUZZ_SEED|CHROMIUM|CONSOLE_PICTURES|URL|API_KEY)$/;
   const used = named(/\b(WAYBILL_[A-Z_]+[A-Z])\b/g, ['docs/configuration.md', 'CHANGELOG.md']);
   expect(used.size).toBeGreaterThan(5);
   expect([...used].filter(([name]) => !known.includes(name) && !others.test(name))).toEqual([]);

@@ -664,6 +664,86 @@ export interface paths {
         patch?: never;
         trace?: never;
     };
+    "/v1/subscribers/{id}/health": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * How a subscriber fared in its newest 100 deliveries, and what it is owed
+         * @description Roles: operator, admin.
+         */
+        get: operations["getSubscriberHealth"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/v1/dead-letters/groups": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * The newest 10,000 dead deliveries by subscriber and reason, largest group first
+         * @description Roles: operator, admin.
+         */
+        get: operations["listDeadLetterGroups"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/v1/live": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * How things are: rates, backlog, lag; as text/event-stream again every two seconds
+         * @description Roles: operator, admin.
+         */
+        get: operations["watchLive"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/v1/caller": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * Whose key the call is made with: its name and role
+         * @description Roles: ingest, operator, admin.
+         */
+        get: operations["getCaller"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
     "/healthz": {
         parameters: {
             query?: never;
@@ -995,6 +1075,8 @@ export interface components {
                  */
                 conflictMeans?: "retry" | "delivered";
             };
+            /** @default true */
+            enabled?: boolean;
             /**
              * @default {
              *       "type": "none"
@@ -1094,8 +1176,6 @@ export interface components {
                     ca?: string;
                 })[];
             };
-            /** @default true */
-            enabled?: boolean;
         };
         Subscriber: {
             id: string;
@@ -2458,6 +2538,8 @@ interface operations {
                 subscriberId?: string;
                 state?: "pending" | "queued" | "in_flight" | "delivered" | "dead" | "superseded" | "cancelled";
                 outcome?: "accepted" | "rejected" | "unknown" | "not_sent";
+                /** @description Of the delivery, such as `attempts_exhausted` */
+                reason?: string;
                 /** @description Created at or after */
                 from?: string;
                 /** @description Created before */
@@ -2501,6 +2583,8 @@ interface operations {
                 subscriberId?: string;
                 state?: "pending" | "queued" | "in_flight" | "delivered" | "dead" | "superseded" | "cancelled";
                 outcome?: "accepted" | "rejected" | "unknown" | "not_sent";
+                /** @description Of the delivery, such as `attempts_exhausted` */
+                reason?: string;
                 /** @description Created at or after */
                 from?: string;
                 /** @description Created before */
@@ -3573,6 +3657,231 @@ interface operations {
                         items: components["schemas"]["AuditEntry"][];
                         /** @description Gives the next page; null on the last */
                         nextCursor: string | null;
+                    };
+                };
+            };
+            400: components["responses"]["malformed_request.invalid_query"];
+            401: components["responses"]["unauthenticated"];
+            403: components["responses"]["forbidden"];
+            408: components["responses"]["request_timeout"];
+            429: components["responses"]["rate_limited"];
+            431: components["responses"]["headers_too_large"];
+            500: components["responses"]["internal"];
+            503: components["responses"]["unavailable"];
+        };
+    };
+    getSubscriberHealth: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                id: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Done */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": {
+                        id: string;
+                        /** @description That ended, of its newest 100 deliveries, the last 5 of each */
+                        attempts: number;
+                        /** @description Of those */
+                        accepted: number;
+                        /** @description From the first byte of the request to the end of the answer; null: nothing was answered */
+                        latencyMs: {
+                            median: number;
+                            p95: number;
+                        } | null;
+                        /** @description Counted up to 10,000 */
+                        owed: number;
+                        /** @description When the owed delivery that comes first is, or was, due */
+                        oldestDueAt: string | null;
+                        /** @description The newest attempt among them that was not accepted */
+                        lastFailure: {
+                            deliveryId: string;
+                            /** Format: date-time */
+                            at: string;
+                            /** @enum {string} */
+                            outcome: "accepted" | "rejected" | "unknown" | "not_sent";
+                            reason: string | null;
+                            statusCode: number | null;
+                            detail: string | null;
+                            /** @description What it means and what to do */
+                            explanation: string | null;
+                        } | null;
+                    };
+                };
+            };
+            400: components["responses"]["malformed_request.invalid_query"];
+            401: components["responses"]["unauthenticated"];
+            403: components["responses"]["forbidden"];
+            404: components["responses"]["not_found"];
+            408: components["responses"]["request_timeout"];
+            422: components["responses"]["invalid"];
+            429: components["responses"]["rate_limited"];
+            431: components["responses"]["headers_too_large"];
+            500: components["responses"]["internal"];
+            503: components["responses"]["unavailable"];
+        };
+    };
+    listDeadLetterGroups: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Done */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": {
+                        items: {
+                            subscriberId: string;
+                            reason: string | null;
+                            count: number;
+                            /**
+                             * Format: date-time
+                             * @description When the first of them was made
+                             */
+                            madeFrom: string;
+                            /**
+                             * Format: date-time
+                             * @description When the last of them was made
+                             */
+                            madeTo: string;
+                            /**
+                             * Format: date-time
+                             * @description When the last of them died
+                             */
+                            lastAt: string;
+                        }[];
+                    };
+                };
+            };
+            400: components["responses"]["malformed_request.invalid_query"];
+            401: components["responses"]["unauthenticated"];
+            403: components["responses"]["forbidden"];
+            408: components["responses"]["request_timeout"];
+            429: components["responses"]["rate_limited"];
+            431: components["responses"]["headers_too_large"];
+            500: components["responses"]["internal"];
+            503: components["responses"]["unavailable"];
+        };
+    };
+    watchLive: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Done */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": {
+                        /** Format: date-time */
+                        at: string;
+                        /**
+                         * Format: date-time
+                         * @description From when on `events` and `closed` are counted, up to `at`
+                         */
+                        since: string;
+                        /** @description Fanned out */
+                        events: number;
+                        closed: {
+                            delivered: number;
+                            dead: number;
+                            superseded: number;
+                            cancelled: number;
+                        };
+                        /** @description Deliveries that are still owed */
+                        owed: number;
+                        /** @description When the one of them that comes first is, or was, due */
+                        oldestDueAt: string | null;
+                        /** @description Dead deliveries in all */
+                        dead: number;
+                        breakersOpen: number;
+                        /** @description Subscribers */
+                        quarantined: number;
+                        /** @description Events in Kafka that fan-out has not taken; null: Kafka does not answer */
+                        lag: number | null;
+                    };
+                    "text/event-stream": {
+                        /** Format: date-time */
+                        at: string;
+                        /**
+                         * Format: date-time
+                         * @description From when on `events` and `closed` are counted, up to `at`
+                         */
+                        since: string;
+                        /** @description Fanned out */
+                        events: number;
+                        closed: {
+                            delivered: number;
+                            dead: number;
+                            superseded: number;
+                            cancelled: number;
+                        };
+                        /** @description Deliveries that are still owed */
+                        owed: number;
+                        /** @description When the one of them that comes first is, or was, due */
+                        oldestDueAt: string | null;
+                        /** @description Dead deliveries in all */
+                        dead: number;
+                        breakersOpen: number;
+                        /** @description Subscribers */
+                        quarantined: number;
+                        /** @description Events in Kafka that fan-out has not taken; null: Kafka does not answer */
+                        lag: number | null;
+                    };
+                };
+            };
+            400: components["responses"]["malformed_request.invalid_query"];
+            401: components["responses"]["unauthenticated"];
+            403: components["responses"]["forbidden"];
+            408: components["responses"]["request_timeout"];
+            429: components["responses"]["rate_limited"];
+            431: components["responses"]["headers_too_large"];
+            500: components["responses"]["internal"];
+            503: components["responses"]["unavailable"];
+        };
+    };
+    getCaller: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Done */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": {
+                        /** @description Name of the API key */
+                        name: string;
+                        /** @enum {string} */
+                        role: "ingest" | "operator" | "admin";
                     };
                 };
             };

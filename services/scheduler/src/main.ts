@@ -16,6 +16,7 @@ import { DeadLetterStore } from '@waybill/shared/stores/dead-letters';
 import { DeliveryStore } from '@waybill/shared/stores/deliveries';
 import { loadNamingKey } from '@waybill/shared/stores/installation';
 import { LaneStore } from '@waybill/shared/stores/lanes';
+import { ObservationStore } from '@waybill/shared/stores/observations';
 import { ReplayStore } from '@waybill/shared/stores/replays';
 import { RunStore } from '@waybill/shared/stores/runs';
 import { ShipmentStore } from '@waybill/shared/stores/shipments';
@@ -24,10 +25,13 @@ import { SubscriberStore } from '@waybill/shared/stores/subscribers';
 import { createLogger } from '@waybill/shared/telemetry/logger';
 import { tombstones } from '@waybill/shared/telemetry/metrics';
 import { schedulerEnvironment } from './config.ts';
+import { CONSOLE_DIRECTORY } from './console/serve-console.ts';
 import { watchAbandonedTransactions } from './end-abandoned-transactions.ts';
 import { keepDeadLetters } from './fan-out/keep-dead-letters.ts';
 import { onStatusEvents } from './fan-out/on-status-events.ts';
 import { createApi } from './http/app.ts';
+import { LiveFeed } from './live/live-feed.ts';
+import { lookAround } from './live/look.ts';
 import { measureBacklog } from './measure-backlog.ts';
 import { retentionParts } from './retention/parts.ts';
 import { startCron } from './ticks/cron.ts';
@@ -120,6 +124,9 @@ runService(async ({ resources, fail }) => {
   // The process has their digests; a crash report or an inspector shall not show them.
   delete process.env.WAYBILL_API_KEYS;
 
+  const observations = new ObservationStore(database.db);
+  const watched = { observations, deliveries, subscribers, lanes, clock, probe, groupId: FAN_OUT_GROUP };
+  const live = new LiveFeed(lookAround(watched), logger);
   const api = createApi({
     events,
     subscribers,
@@ -127,6 +134,8 @@ runService(async ({ resources, fail }) => {
     replays: new ReplayStore(database.db),
     deadLetters,
     shipments: new ShipmentStore(database.db),
+    observations,
+    live,
     deletedEvents,
     retention: retention.routes,
     lanes,
@@ -145,6 +154,7 @@ runService(async ({ resources, fail }) => {
     requestsPerSecond: config.WAYBILL_API_RATE_PER_SECOND,
     egress: config.WAYBILL_EGRESS_ALLOW,
     jaegerUrl: config.WAYBILL_JAEGER_URL,
+    consoleDirectory: CONSOLE_DIRECTORY,
     checks: { ...checks, consumption: fanOut.check },
     refresh: refreshing(
       measureBacklog({ deliveries, subscribers, lanes, clock, probe, groupId: FAN_OUT_GROUP }),
@@ -154,6 +164,8 @@ runService(async ({ resources, fail }) => {
   });
   const server = await listen(api, config.HTTP_PORT, config.HTTP_HOST);
   resources.add('http server', () => server.close());
+  // Before the server, which waits for open requests.
+  resources.add('live feed', async () => live.close());
   logger.info({ port: server.port }, 'scheduler ready');
   return logger;
 });

@@ -331,6 +331,64 @@ export const auditAnswer = z.strictObject({
   endedAt: instant.nullable(),
 });
 
+/** How a subscriber fared in its newest deliveries. */
+export const subscriberHealthAnswer = z.strictObject({
+  id: z.string(),
+  attempts: count.describe('That ended, of its newest 100 deliveries, the last 5 of each'),
+  accepted: count.describe('Of those'),
+  latencyMs: z
+    .strictObject({ median: count, p95: count })
+    .nullable()
+    .describe('From the first byte of the request to the end of the answer; null: nothing was answered'),
+  owed: count.describe('Counted up to 10,000'),
+  oldestDueAt: instant.nullable().describe('When the owed delivery that comes first is, or was, due'),
+  lastFailure: z
+    .strictObject({
+      deliveryId: z.string(),
+      at: instant,
+      outcome: z.enum(OUTCOMES),
+      reason: z.string().nullable(),
+      statusCode: z.int().nullable(),
+      detail: z.string().nullable(),
+      explanation: z.string().nullable().describe('What it means and what to do'),
+    })
+    .nullable()
+    .describe('The newest attempt among them that was not accepted'),
+});
+
+export const deadGroupsAnswer = z.strictObject({
+  items: z.array(
+    z.strictObject({
+      subscriberId: z.string(),
+      reason: z.string().nullable(),
+      count,
+      madeFrom: instant.describe('When the first of them was made'),
+      madeTo: instant.describe('When the last of them was made'),
+      lastAt: instant.describe('When the last of them died'),
+    }),
+  ),
+});
+
+/** How things are. Counts stop at 10,000. */
+export const liveAnswer = z.strictObject({
+  at: instant,
+  since: instant.describe('From when on `events` and `closed` are counted, up to `at`'),
+  events: count.describe('Fanned out'),
+  closed: z.strictObject({ delivered: count, dead: count, superseded: count, cancelled: count }),
+  owed: count.describe('Deliveries that are still owed'),
+  oldestDueAt: instant.nullable().describe('When the one of them that comes first is, or was, due'),
+  dead: count.describe('Dead deliveries in all'),
+  breakersOpen: count,
+  quarantined: count.describe('Subscribers'),
+  lag: count.nullable().describe('Events in Kafka that fan-out has not taken; null: Kafka does not answer'),
+});
+
+/** Who a key belongs to. What its role may call: `x-roles` of each operation in the OpenAPI document. */
+export const callerAnswer = z.strictObject({
+  name: z.string().describe('Name of the API key'),
+  role: z.enum(ROLES),
+});
+
 export const healthAnswer = z.strictObject({ status: z.literal('ok') });
 export const readinessAnswer = z.strictObject({
   status: z.enum(['ready', 'not ready']),

@@ -42,6 +42,7 @@ const deliveryFilter = {
   subscriberId: z.string().min(1).optional(),
   state: z.enum(DELIVERY_STATES).optional(),
   outcome: z.enum(OUTCOMES).optional(),
+  reason: z.string().min(1).optional().describe('Of the delivery, such as `attempts_exhausted`'),
   from: instant.optional().describe('Created at or after'),
   to: instant.optional().describe('Created before'),
 };

@@ -367,6 +367,7 @@ export function clausesOf({
   subscriberId,
   state,
   outcome,
+  reason,
   from,
   to,
 }: DeliveryFilter): Filter<DeliveryRow>[] {
@@ -375,6 +376,7 @@ export function clausesOf({
   if (subscriberId !== undefined) clauses.push({ subscriberId });
   if (state !== undefined) clauses.push({ state });
   if (outcome !== undefined) clauses.push({ 'attempts.outcome': outcome });
+  if (reason !== undefined) clauses.push({ reason });
   if (from !== undefined) clauses.push({ createdAt: { $gte: from } });
   if (to !== undefined) clauses.push({ createdAt: { $lt: to } });
   return clauses;

@@ -19,6 +19,7 @@ import { INDEXES } from './indexes.ts';
 import { type LaneRow, LaneStore } from './lanes.ts';
 import { LeaseStore } from './leases.ts';
 import type { NotSentRow } from './not-sent.ts';
+import { ObservationStore } from './observations.ts';
 import { ReplayStore } from './replays.ts';
 import { RetentionLedgerStore } from './retention-ledger.ts';
 import { anythingLeft } from './retention-selection.ts';
@@ -272,6 +273,7 @@ describe('the queries that run all the time', () => {
   const turns = () => new TurnStore(db);
   const events = () => new StatusEventStore(db);
   const ledger = () => new RetentionLedgerStore(db, ledgerKeyOf(Buffer.alloc(32)));
+  const observations = () => new ObservationStore(db);
   const list = (query: object) => deliveries().list(deliveriesQuery.parse({ limit: '50', ...query }));
   const ids = Array.from({ length: 50 }, (_, n) => `backlog-${n * 4}`);
   const families = (count: number) =>
@@ -363,6 +365,16 @@ describe('the queries that run all the time', () => {
       () => deliveries().oldestDueAt(NOW, ['backlog']),
     ],
     ['how many are dead', ['dead'], 50, () => deliveries().countDead(50)],
+    // Those who watch
+    ['how a subscriber fared', ['newest_of_subscriber'], 100, () => observations().health('s2')],
+    ['how much a subscriber is owed', ['due_of_subscriber'], 200, () => observations().backlog('s3')],
+    ['what ended lately', ['closed'], 100, () => observations().closedBetween(second(90), second(60))],
+    [
+      'what was fanned out lately',
+      ['fanned_out'],
+      100,
+      () => observations().fannedOutBetween(second(90), second(60)),
+    ],
     ['events that were deleted', ['operation'], 0, () => ledger().deletedAmong(['SHP-0:0', 'SHP-1:1'])],
     ['whether anything of a shipment is left', ['identity', 'shipment'], 2, () => anythingLeft(db, 'SHP-7')],
     ['the newest runs', ['newest'], 60, () => new RunStore(db).list(undefined, undefined, 50)],

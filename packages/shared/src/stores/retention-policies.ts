@@ -1,5 +1,5 @@
 import type { Collection, Db } from 'mongodb';
-import type { PolicyInput } from '../contracts/retention.ts';
+import type { PolicyInput } from '../contracts/retention-policy.ts';
 import { insertMissing } from './duplicate-keys.ts';
 import { type Page, pageOf } from './page.ts';
 

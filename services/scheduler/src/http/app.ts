@@ -9,13 +9,16 @@ import type { SubscriberSender } from '@waybill/shared/sending/subscriber-sender
 import type { AuditLogStore } from '@waybill/shared/stores/audit-log';
 import type { DeliveryStore } from '@waybill/shared/stores/deliveries';
 import type { LaneStore } from '@waybill/shared/stores/lanes';
+import type { ObservationStore } from '@waybill/shared/stores/observations';
 import type { ReplayStore } from '@waybill/shared/stores/replays';
 import type { RunStore } from '@waybill/shared/stores/runs';
 import type { ShipmentStore } from '@waybill/shared/stores/shipments';
 import type { SubscriberStore } from '@waybill/shared/stores/subscribers';
 import type { Logger } from '@waybill/shared/telemetry/logger';
 import type { Express } from 'express';
+import { serveConsole } from '../console/serve-console.ts';
 import type { IngestDeps } from '../events/ingest.ts';
+import type { LiveFeed } from '../live/live-feed.ts';
 import { mount } from './mount.ts';
 import { openApiDocument } from './openapi.ts';
 import { engineProblem } from './problems.ts';
@@ -29,6 +32,8 @@ interface ApiDeps extends IngestDeps {
   readonly deliveries: DeliveryStore;
   readonly replays: ReplayStore;
   readonly shipments: ShipmentStore;
+  readonly observations: ObservationStore;
+  readonly live: LiveFeed;
   readonly lanes: LaneStore;
   readonly runs: RunStore;
   readonly auditLog: AuditLogStore;
@@ -46,10 +51,12 @@ interface ApiDeps extends IngestDeps {
   readonly checks: Readonly<Record<string, Check>>;
   /** Measures what `/metrics` shows and has to be asked for. */
   readonly refresh?: Refresh;
+  /** Where the built console is, or will be. */
+  readonly consoleDirectory: string;
   readonly logger: Logger;
 }
 
-/** The HTTP API. */
+/** The HTTP API, and the console. */
 export function createApi(deps: ApiDeps): Express {
   const app = healthRoutes(deps.checks, deps.refresh);
   app.set('query parser', parseQuery);
@@ -58,6 +65,7 @@ export function createApi(deps: ApiDeps): Express {
     response.type('application/json').send(document);
   });
   mount(app, ROUTES, deps);
+  serveConsole(app, deps.consoleDirectory);
   closeMethods(app.router);
   app.use(notFound);
   app.use(problemHandler(deps.logger, engineProblem));

@@ -23,6 +23,7 @@ const CALLS = {
   'POST /v1/subscribers/{id}/disable': ['operator', 'admin'],
   'POST /v1/subscribers/{id}/rotate-secret': ['admin'],
   'POST /v1/subscribers/{id}/test': ['operator', 'admin'],
+  'GET /v1/subscribers/{id}/health': ['operator', 'admin'],
   'GET /v1/deliveries': ['operator', 'admin'],
   'POST /v1/deliveries/replay': ['operator', 'admin'],
   'POST /v1/deliveries/{id}/replay': ['operator', 'admin'],
@@ -30,6 +31,7 @@ const CALLS = {
   'GET /v1/deliveries/{id}/history': ['operator', 'admin'],
   'GET /v1/shipments/{shipmentId}': ['operator', 'admin'],
   'GET /v1/dead-letters': ['operator', 'admin'],
+  'GET /v1/dead-letters/groups': ['operator', 'admin'],
   'POST /v1/dead-letters/reprocess': ['operator', 'admin'],
   'GET /v1/runs': ['operator', 'admin'],
   'GET /v1/runs/{job}/{slot}': ['operator', 'admin'],
@@ -52,6 +54,8 @@ const CALLS = {
   'GET /v1/retention/sweeping': ['operator', 'admin'],
   'PUT /v1/retention/sweeping': ['operator', 'admin'],
   'GET /v1/audit': ['admin'],
+  'GET /v1/caller': ['ingest', 'operator', 'admin'],
+  'GET /v1/live': ['operator', 'admin'],
 };
 const ROLES = ['ingest', 'operator', 'admin'] as const;
 

@@ -3,6 +3,7 @@ import type { Express, RequestHandler } from 'express';
 import { type AuditDeps, isAudited, recorded } from './audit.ts';
 import { authentication, callerOf, requireRole } from './authentication.ts';
 import { hasNoBody, mediaTypeOf, rawBody } from './body.ts';
+import { sendStream, wantsStream } from './event-stream.ts';
 import { rateLimit } from './rate-limit.ts';
 import { readCall } from './read-call.ts';
 import type { Route } from './route.ts';
@@ -41,6 +42,10 @@ function bodyOf<Deps>({ body }: Route<Deps>): RequestHandler[] {
 function handler<Deps extends MountDeps>(route: Route<Deps>, deps: Deps): RequestHandler {
   return async (request, response) => {
     const call = readCall(route, request, callerOf(response));
+    if (wantsStream(route, request)) {
+      sendStream(route, response, deps);
+      return;
+    }
     const change = () => route.handle(call, deps);
     const reply = await (isAudited(route) ? recorded(route, call, deps, change) : change());
     response.status(reply.status);

@@ -12,7 +12,6 @@ import {
   subscriberAnswer,
   testAnswer,
 } from '@waybill/shared/contracts/http-answers';
-import { policyInput } from '@waybill/shared/contracts/retention';
 import {
   erasureAnswer,
   holdAnswer,
@@ -23,11 +22,13 @@ import {
   sweepingAnswer,
   verificationAnswer,
 } from '@waybill/shared/contracts/retention-answers';
+import { policyInput } from '@waybill/shared/contracts/retention-policy';
 import { statusEvent } from '@waybill/shared/contracts/status-event';
 import { subscriberInput } from '@waybill/shared/contracts/subscriber';
 import { PROBLEMS, type ProblemCode } from '@waybill/shared/domain/errors';
 import { z } from 'zod';
 import { isAudited } from './audit.ts';
+import { EVENT_STREAM } from './event-stream.ts';
 import type { AnyRoute } from './route.ts';
 
 type Json = Record<string, unknown>;
@@ -145,16 +146,21 @@ export function rolesOf({ roles }: AnyRoute): string[] {
   return [...roles, 'admin'];
 }
 
-function answersOf({ answers }: AnyRoute): Json {
+function answersOf({ answers, stream }: AnyRoute): Json {
   return Object.fromEntries(
     Object.entries(answers).map(([status, schema]) => [
       status,
       {
         description: DESCRIPTIONS[Number(status)] ?? 'Done',
-        ...(schema ? { content: contentOf({ 'application/json': schema }, 'output') } : {}),
+        ...(schema ? { content: contentOf(answered(schema, stream !== undefined), 'output') } : {}),
       },
     ]),
   );
+}
+
+/** In a stream it is the data of each event. */
+function answered(schema: z.ZodType, streams: boolean): Record<string, z.ZodType> {
+  return { 'application/json': schema, ...(streams ? { [EVENT_STREAM]: schema } : {}) };
 }
 
 const DESCRIPTIONS: Readonly<Record<number, string>> = {

@@ -3,7 +3,6 @@ import {
   holdInput,
   holdsQuery,
   policiesQuery,
-  policyInput,
   retentionRunsQuery,
   sweepingInput,
 } from '@waybill/shared/contracts/retention';
@@ -13,6 +12,7 @@ import {
   retentionRunAnswer,
   sweepingAnswer,
 } from '@waybill/shared/contracts/retention-answers';
+import { policyInput } from '@waybill/shared/contracts/retention-policy';
 import { ProblemError } from '@waybill/shared/domain/errors';
 import type { RetentionPolicyStore } from '@waybill/shared/stores/retention-policies';
 import type { RetentionRunStore } from '@waybill/shared/stores/retention-runs';

@@ -79,6 +79,12 @@ interface Definition<
    * it leaves a record of its own. Reading is never recorded.
    */
   readonly target?: ((call: Call<Params, Query, Content>) => string) | null;
+  /**
+   * For who accepts `text/event-stream`: begins to send what 200 answers, again and again. `end` is to be called when nothing more will come.
+   *
+   * @returns stops it, because the caller has gone.
+   */
+  readonly stream?: (send: (answer: unknown) => void, end: () => void, deps: Deps) => () => void;
   readonly handle: (call: Call<Params, Query, Content>, deps: Deps) => Promise<Reply<NoInfer<Of>>>;
 }
 

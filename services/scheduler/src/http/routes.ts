@@ -1,6 +1,9 @@
 import { auditRoutes } from './audit.ts';
+import { callerRoutes } from './caller.ts';
 import { deadLetterRoutes } from './dead-letters.ts';
 import { deliveryRoutes } from './deliveries.ts';
+import { liveRoutes } from './live.ts';
+import { observationRoutes } from './observations.ts';
 import { retentionRoutes } from './retention.ts';
 import { proofRoutes } from './retention-proof.ts';
 import { runRoutes } from './runs.ts';
@@ -21,4 +24,7 @@ export const ROUTES = [
   ...retentionRoutes,
   ...proofRoutes,
   ...auditRoutes,
+  ...observationRoutes,
+  ...liveRoutes,
+  ...callerRoutes,
 ];

@@ -1,4 +1,4 @@
-import { type PolicyInput, policyId } from '@waybill/shared/contracts/retention';
+import { type PolicyInput, policyId } from '@waybill/shared/contracts/retention-policy';
 import { TOPICS } from '@waybill/shared/contracts/topics';
 import { type Fault, ProblemError } from '@waybill/shared/domain/errors';
 import { faultOfAge, sameRule } from '@waybill/shared/domain/retention';

@@ -1,4 +1,6 @@
-import { randomBytes } from 'node:crypto';
+import { randomBytes, randomUUID } from 'node:crypto';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
 import { digestOfSecret } from '@waybill/shared/config/environment';
 import { problemAnswer } from '@waybill/shared/contracts/http-answers';
 import type { IngestResult } from '@waybill/shared/contracts/http-api';
@@ -20,6 +22,7 @@ import { DeadLetterStore } from '@waybill/shared/stores/dead-letters';
 import { DeliveryStore } from '@waybill/shared/stores/deliveries';
 import { loadNamingKey } from '@waybill/shared/stores/installation';
 import { LaneStore } from '@waybill/shared/stores/lanes';
+import { ObservationStore } from '@waybill/shared/stores/observations';
 import { ReplayStore } from '@waybill/shared/stores/replays';
 import { RunStore } from '@waybill/shared/stores/runs';
 import { ShipmentStore } from '@waybill/shared/stores/shipments';
@@ -33,6 +36,8 @@ import { onStatusEvents } from '../fan-out/on-status-events.ts';
 import { createApi } from '../http/app.ts';
 import { problemsOf } from '../http/openapi.ts';
 import { ROUTES } from '../http/routes.ts';
+import { LiveFeed } from '../live/live-feed.ts';
+import { lookAround } from '../live/look.ts';
 import { type RetentionParts, retentionParts } from '../retention/parts.ts';
 import { DispatchTick } from '../ticks/dispatch-tick.ts';
 
@@ -92,6 +97,10 @@ export class Bench implements AsyncDisposable {
   /** What may be called besides public https. Port 9 is nobody's. */
   egress = parseEgressPolicy('127.0.0.1:9');
   readonly auditLog: AuditLogStore;
+  /** Where the API looks for the built console; nothing is there unless a test puts it. */
+  consoleDirectory = join(tmpdir(), `waybill-console-${randomUUID()}`);
+  /** Of the API that was served last. */
+  address = '';
   readonly #resources: Resources;
 
   constructor(parts: Pick<Bench, 'database' | 'topics' | 'connections' | 'namingKey'>, resources: Resources) {
@@ -152,11 +161,14 @@ export class Bench implements AsyncDisposable {
   /** Serves the API. @returns how to call it, as admin unless told otherwise. */
   async serve(producer: Producer = this.connections.producer, requestsPerSecond = 1_000) {
     const { events, subscribers, deliveries, deadLetters, lanes, runs, auditLog, namingKey } = this;
-    const { clock, checks } = this.connections;
+    const { clock, checks, probe } = this.connections;
     const dispatch = this.dispatchTick('api', producer);
     const { tick, routes, deletedEvents } = this.retention({ producer });
     const sender = createSender({ policy: this.egress, userAgent: 'Waybill/test', connectionsPerOrigin: 4 });
     this.#resources.add('sender', () => sender.close());
+    const observations = new ObservationStore(this.database.db);
+    const looks = { observations, deliveries, subscribers, lanes, clock, probe, groupId: 'nobody' };
+    const live = new LiveFeed(lookAround(looks), createLogger('test', 'silent'));
     const api = createApi({
       events,
       subscribers,
@@ -164,6 +176,8 @@ export class Bench implements AsyncDisposable {
       replays: new ReplayStore(this.database.db),
       deadLetters,
       shipments: new ShipmentStore(this.database.db),
+      observations,
+      live,
       deletedEvents,
       retention: routes,
       lanes,
@@ -186,12 +200,15 @@ export class Bench implements AsyncDisposable {
       requestsPerSecond,
       egress: this.egress,
       jaegerUrl: 'http://jaeger.example/',
+      consoleDirectory: this.consoleDirectory,
       checks,
       logger: createLogger('test', 'silent'),
     });
     const server = await listen(api, 0);
     this.#resources.add('api', () => server.close());
+    this.#resources.add('live feed', async () => live.close());
     const address = `http://127.0.0.1:${server.port}`;
+    this.address = address;
     return async (method: string, path: string, body?: unknown, call: Call = {}): Promise<Reply> => {
       const { key = KEYS.admin, type = 'application/json', headers = {} } = call;
       const reply = await fetch(address + path, {

@@ -1,4 +1,4 @@
-import type { PolicyInput } from '@waybill/shared/contracts/retention';
+import type { PolicyInput } from '@waybill/shared/contracts/retention-policy';
 import { closedRow, deliveryRow, eventRow, putDeliveries } from '@waybill/shared/testing/rows';
 import { type ReadMessage, withKey } from '@waybill/shared/testing/topics';
 import { afterAll, beforeAll, beforeEach, describe, expect, inject, it } from 'vitest';

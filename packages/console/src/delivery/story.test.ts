@@ -1,0 +1,88 @@
+import { describe, expect, it } from 'vitest';
+import type { Attempt, Delivery } from '../waybill.ts';
+import { storyOf, timeSpent, transitionWords } from './story.ts';
+
+const at = (seconds: number) => new Date(Date.UTC(2026, 4, 4, 3, 12, 0) + seconds * 1000).toISOString();
+
+function attempt(number: number, claimed: number, left: number | null, ended: number | null): Attempt {
+  return {
+    ...{
+      number,
+      outcome: 'unknown',
+      reason: 'timeout',
+      detail: null,
+      statusCode: null,
+      leaseId: `L${number}`,
+    },
+    ...{
+      worker: 'w',
+      claimedAt: at(claimed),
+      leaseUntil: at(claimed + 30),
+      renewals: 0,
+      leaseEnd: 'settled',
+    },
+    ...{ leftAt: left === null ? null : at(left), endedAt: ended === null ? null : at(ended) },
+    ...{ subscriberVersion: 1, keyIds: [], traceId: null, spanId: null },
+  };
+}
+
+const delivery = {
+  createdAt: at(0),
+  closedAt: at(100),
+  attempts: [attempt(1, 2, 3, 18), attempt(2, 98, 99, 100)],
+  transitions: [
+    { at: at(0), from: null, to: 'pending', cause: 'run:fan-out/0@7', reason: null },
+    { at: at(2), from: 'queued', to: 'in_flight', cause: 'lease:L1', reason: null },
+    { at: at(90), from: 'dead', to: 'pending', cause: 'operator:ops', reason: 'replayed' },
+    { at: at(98), from: 'queued', to: 'in_flight', cause: 'lease:L2', reason: null },
+  ],
+} as unknown as Delivery;
+
+describe('the story of a delivery', () => {
+  it('stands in the order of time, a claim before its attempt', () => {
+    expect(storyOf(delivery).map(({ kind, at: time }) => [kind, time])).toEqual([
+      ['transition', at(0)],
+      ['transition', at(2)],
+      ['attempt', at(2)],
+      ['transition', at(90)],
+      ['transition', at(98)],
+      ['attempt', at(98)],
+    ]);
+  });
+
+  it('says of each attempt where its time went, from a replay on if there was one', () => {
+    const phases = storyOf(delivery).flatMap((entry) => (entry.kind === 'attempt' ? [entry.phases] : []));
+    expect(phases).toEqual([
+      { waiting: 2_000, connecting: 1_000, answering: 15_000 },
+      { waiting: 8_000, connecting: 1_000, answering: 1_000 },
+    ]);
+  });
+
+  it('does not say what is not known', () => {
+    const [, , entry] = storyOf({ ...delivery, attempts: [attempt(1, 2, null, null)] });
+    expect(entry).toMatchObject({ phases: { connecting: null, answering: null } });
+  });
+
+  it('sums up where the time went', () => {
+    expect(timeSpent(delivery, new Date())).toEqual({
+      total: 100_000,
+      waiting: 82_000,
+      connecting: 2_000,
+      answering: 16_000,
+    });
+  });
+
+  it.each([
+    [
+      'run:dispatch/2026-05-04T03:12:00.000Z',
+      'pending',
+      'queued',
+      'Selected by the dispatch tick 2026-05-04T03:12:00.000Z',
+    ],
+    ['lease:L1', 'queued', 'in_flight', 'Claimed under lease L1'],
+    ['lease:L1', 'in_flight', 'delivered', 'Recorded as delivered by the holder of lease L1'],
+    ['operator:ops', 'dead', 'pending', 'Replayed by the key ops'],
+  ] as const)('tells who moved it: %s', (cause, from, to, words) => {
+    expect(transitionWords({ at: at(0), from, to, cause, reason: null })).toBe(words);
+  });
+});

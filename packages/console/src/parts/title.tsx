@@ -1,0 +1,15 @@
+import { useEffect, useRef } from 'react';
+
+/** The page's heading. A page that is gone to tells so: its title is the window's, and its heading gets the focus. */
+export function Title({ children }: { children: string }) {
+  const heading = useRef<HTMLHeadingElement>(null);
+  useEffect(() => {
+    document.title = `${children} – Waybill`;
+    heading.current?.focus();
+  }, [children]);
+  return (
+    <h1 ref={heading} tabIndex={-1}>
+      {children}
+    </h1>
+  );
+}

@@ -1,0 +1,12 @@
+/** What an address says of some names; what is not text or empty is left out. */
+export function textsIn<Name extends string>(
+  search: Record<string, unknown>,
+  names: readonly Name[],
+): Partial<Record<Name, string>> {
+  const said: Partial<Record<Name, string>> = {};
+  for (const name of names) {
+    const value = search[name];
+    if (typeof value === 'string' && value !== '') said[name] = value;
+  }
+  return said;
+}

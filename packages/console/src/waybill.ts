@@ -1,0 +1,20 @@
+import { ApiError, createWaybillClient, type Schemas } from '@waybill/client';
+import { currentKey, signOut } from './session.ts';
+
+export type Delivery = Schemas['Delivery'];
+export type Attempt = Delivery['attempts'][number];
+export type Shipment = Schemas['Shipment'];
+export type Subscriber = Schemas['Subscriber'];
+
+/** The API that this page came from, called with the key of this tab. */
+export const waybill = createWaybillClient({ baseUrl: location.origin, apiKey: currentKey });
+
+/** A key that is no longer known signs out, so that the page asks for another. */
+export function onFault(error: unknown): void {
+  if (error instanceof ApiError && error.status === 401) signOut();
+}
+
+/** Whether trying again may help. */
+export function isPassing(failures: number, error: unknown): boolean {
+  return failures < 2 && !(error instanceof ApiError && !error.retryable);
+}

@@ -1,0 +1,55 @@
+import type { KafkaProbe } from '@waybill/shared/kafka/client';
+import type { DatabaseClock } from '@waybill/shared/stores/database-clock';
+import type { DeliveryStore } from '@waybill/shared/stores/deliveries';
+import type { LaneStore } from '@waybill/shared/stores/lanes';
+import { MOST_OBSERVED, type ObservationStore } from '@waybill/shared/stores/observations';
+import type { SubscriberStore } from '@waybill/shared/stores/subscribers';
+import type { Snapshot } from './live-feed.ts';
+
+/** What a first look counts over, in milliseconds, and the most that any does. */
+const SPAN_MS = { first: 10_000, most: 60_000 };
+const LAG_WITHIN_MS = 1_500;
+
+interface Looks {
+  readonly observations: ObservationStore;
+  readonly deliveries: DeliveryStore;
+  readonly subscribers: SubscriberStore;
+  readonly lanes: LaneStore;
+  readonly clock: DatabaseClock;
+  readonly probe: KafkaProbe;
+  /** The group that takes events from Kafka. */
+  readonly groupId: string;
+}
+
+/** Reads how things are: a handful of looks at indexes, one question to Kafka. */
+export function lookAround(looks: Looks): (since: Date | null) => Promise<Snapshot> {
+  const { observations, deliveries, subscribers, lanes, clock, probe, groupId } = looks;
+  return async (since) => {
+    const now = clock.now();
+    const floor = now.getTime() - SPAN_MS.most;
+    const from = since ? new Date(Math.max(since.getTime(), floor)) : new Date(now.getTime() - SPAN_MS.first);
+    const [closed, events, backlog, dead, breakersOpen, quarantined, lag] = await Promise.all([
+      observations.closedBetween(from, now),
+      observations.fannedOutBetween(from, now),
+      observations.backlog(),
+      deliveries.countDead(MOST_OBSERVED),
+      lanes.countOpenBreakers(now),
+      subscribers.countQuarantined(),
+      // Kafka that does not answer is no reason to show nothing.
+      probe.lag('statusEvents', groupId, LAG_WITHIN_MS).catch(() => null),
+    ]);
+    const { delivered = 0, dead: died = 0, superseded = 0, cancelled = 0 } = closed;
+    return {
+      at: now,
+      since: from,
+      events,
+      closed: { delivered, dead: died, superseded, cancelled },
+      owed: backlog.owed,
+      oldestDueAt: backlog.oldestDueAt,
+      dead,
+      breakersOpen,
+      quarantined,
+      lag,
+    };
+  };
+}
