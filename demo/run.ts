@@ -1,4 +1,4 @@
-import { buildConsole } from '@waybill/infra/console/build';
+import { buildConsoleMeanwhile } from '@waybill/infra/console/build';
 import { type Stack, startStack } from '@waybill/infra/stack/start';
 import { startSubscriberTracer } from '@waybill/shared/testing/subscriber-tracer';
 import { sampleEvents } from './events.ts';
@@ -37,17 +37,13 @@ export async function runDemo(options: DemoOptions): Promise<boolean> {
   for (const subscriber of subscribers) resources.defer(() => subscriber.close());
   print(introduction());
 
-  // Who ends after the audit looks at no page, and the page is served as soon as it is there.
-  if (!once) {
-    void buildConsole(progress.note).catch((error: Error) =>
-      progress.note(`the console was not built: ${error.message}`),
-    );
-  }
   const stack = await start(letThrough(env, subscribers), options);
   resources.defer(() => stack.stop());
   const failed = new AbortController();
   void stack.failed.then((error) => failed.abort(error));
   const signal = AbortSignal.any([options.signal, failed.signal]);
+  // Who ends after the audit looks at no page, and the page is served as soon as it is there.
+  if (!once) buildConsoleMeanwhile(progress.note, signal);
 
   if (stack.traces !== null) {
     const tracer = startSubscriberTracer(stack.traces, 'demo-subscribers');

@@ -28,9 +28,10 @@ const SOURCES = [
  * result appears whole or not at all.
  *
  * @param progress told, for people, that it is being built.
- * @throws with the end of the builder's output.
+ * @param signal gives it up; what was there stays.
+ * @throws with the end of the builder's output, or the signal's reason.
  */
-export async function buildConsole(progress: (line: string) => void): Promise<void> {
+export async function buildConsole(progress: (line: string) => void, signal?: AbortSignal): Promise<void> {
   const hash = await hashOf(SOURCES);
   const built = await readFile(join(BUILT, STAMP), 'utf8').catch(() => '');
   if (built === hash) return;
@@ -41,7 +42,7 @@ export async function buildConsole(progress: (line: string) => void): Promise<vo
     const args = [vite, 'build', '--outDir', partial, '--emptyOutDir', '--logLevel', 'warn'];
     // It would leave Node's compile cache in the temporary directory.
     const env = { ...process.env, NODE_DISABLE_COMPILE_CACHE: '1' };
-    await runCommand(process.execPath, args, { env, cwd: CONSOLE, timeoutMs: BUILD_MS });
+    await runCommand(process.execPath, args, { env, cwd: CONSOLE, timeoutMs: BUILD_MS, signal });
     await writeFile(join(partial, STAMP), hash);
     await rm(BUILT, { recursive: true, force: true });
     // Another that builds the same may have been quicker: its result is as good.
@@ -73,4 +74,11 @@ async function filesBelow(path: string): Promise<string[]> {
     if ((error as NodeJS.ErrnoException).code === 'ENOTDIR') return [path];
     throw error;
   }
+}
+
+/** Builds it beside whatever else is done, until `signal` gives it up. A page that is not there says so itself. */
+export function buildConsoleMeanwhile(progress: (line: string) => void, signal: AbortSignal): void {
+  void buildConsole(progress, signal).catch((error: Error) => {
+    if (!signal.aborted) progress(`the console was not built: ${error.message}`);
+  });
 }

@@ -1,5 +1,5 @@
 import { ConfigurationError } from '@waybill/shared/config/environment';
-import { buildConsole } from '../console/build.ts';
+import { buildConsoleMeanwhile } from '../console/build.ts';
 import { UnreachableEnginesError } from '../engines/reachable.ts';
 import { parseStackCommand, USAGE, UsageError } from './options.ts';
 import { ConfigurationFaultError, EXIT_CONFIGURATION } from './service-process.ts';
@@ -49,14 +49,14 @@ async function run(start: () => Promise<Stack>): Promise<void> {
       asked.resolve(undefined);
     });
   }
-  // Beside everything else: the page is served as soon as it is there, and nothing waits for it.
-  void buildConsole(progress).catch((error: Error) =>
-    progress(`the console was not built: ${error.message}`),
-  );
   stack = await start();
+  // Once nothing is wrong with the environment. The page is served as soon as it is there, and nothing waits for it.
+  const building = new AbortController();
+  buildConsoleMeanwhile(progress, building.signal);
   process.stdout.write(`waybill ready ${JSON.stringify(stack.ready)}\n`);
   const fault = await Promise.race([asked.promise, stack.failed]);
   if (fault === undefined) progress('stopping');
+  building.abort();
   await stack.stop();
   if (fault !== undefined) throw fault;
 }

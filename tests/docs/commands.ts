@@ -21,6 +21,7 @@ export const BLOCKS: Readonly<Record<string, How>> = {
   "README.md: node -e 'require(": { walk: true },
   'README.md: curl -X PUT $API/v1/subscribers/clinic': { walk: true },
   'README.md: npx -y pnpm@10 test --project unit': { choosesTests: true },
+  'docs/cli.md: export WAYBILL_URL': { elsewhere: 'tests/e2e/cli.test.ts' },
   'docs/deploying.md: for service in bootstrap scheduler': { elsewhere: 'tests/docker/compose.test.ts' },
   'docs/deploying.md: kubectl -n waybill create secret': { needs: 'a Kubernetes cluster' },
   'docs/deploying.md: cp -r infra/kubernetes/overlays/example': { needs: 'a Kubernetes cluster' },
