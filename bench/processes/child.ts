@@ -1,3 +1,6 @@
+import { once } from 'node:events';
+import type { Server } from 'node:http';
+import type { AddressInfo } from 'node:net';
 import { fileURLToPath } from 'node:url';
 import { startHeldProcess } from '@waybill/infra/engines/held-process';
 
@@ -68,4 +71,10 @@ export function answer(handlers: Readonly<Record<string, (argument: never) => un
     }
     process.send?.(reply);
   });
+}
+
+/** The port of a server that listens, or will. */
+export async function portOf(server: Server): Promise<number> {
+  if (!server.listening) await once(server, 'listening');
+  return (server.address() as AddressInfo).port;
 }

@@ -1,6 +1,5 @@
 import { createServer } from 'node:http';
-import type { AddressInfo } from 'node:net';
-import { answer } from './child.ts';
+import { answer, portOf } from './child.ts';
 
 /** Stands where a collector would, and throws away what it gets: what a backend does with spans is not measured. */
 const server = createServer((request, response) => {
@@ -10,10 +9,5 @@ const server = createServer((request, response) => {
 server.listen(0, '127.0.0.1');
 
 answer({
-  port: () =>
-    new Promise<number>((resolve) => {
-      const tell = (): void => resolve((server.address() as AddressInfo).port);
-      if (server.listening) tell();
-      else server.once('listening', tell);
-    }),
+  port: () => portOf(server),
 });

@@ -1,6 +1,5 @@
 import { createServer, type IncomingMessage, type ServerResponse } from 'node:http';
-import type { AddressInfo } from 'node:net';
-import { answer } from './child.ts';
+import { answer, portOf } from './child.ts';
 import type { Arrival, ReceiverTerms } from './receiver.ts';
 
 /** Takes requests below this path and never answers them. */
@@ -42,12 +41,7 @@ const server = createServer({ keepAliveTimeout: KEEP_ALIVE_MS }, onRequest);
 server.listen(0, '127.0.0.1', 1_024);
 
 answer({
-  port: () =>
-    new Promise<number>((resolve) => {
-      const tell = (): void => resolve((server.address() as AddressInfo).port);
-      if (server.listening) tell();
-      else server.once('listening', tell);
-    }),
+  port: () => portOf(server),
   begin: (given: ReceiverTerms) => {
     terms = given;
     received = 0;

@@ -12,16 +12,19 @@ import {
   subscribersQuarantined,
 } from '@waybill/shared/telemetry/metrics';
 
-const LAG_WITHIN_MS = 1_500;
+/** How long Kafka may take to say how far a group is behind, in milliseconds. */
+export const LAG_WITHIN_MS = 1_500;
 /** More dead deliveries than this are one and the same alarm, and counting them all would cost. */
 const MOST_DEAD = 10_000;
 
-interface Backlog {
+/** What is asked how things are. */
+export interface Backlog {
   readonly deliveries: DeliveryStore;
   readonly subscribers: SubscriberStore;
   readonly lanes: LaneStore;
   readonly clock: DatabaseClock;
   readonly probe: KafkaProbe;
+  /** The group that takes events from Kafka. */
   readonly groupId: string;
 }
 

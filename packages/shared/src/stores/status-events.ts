@@ -121,33 +121,23 @@ export class StatusEventStore {
     const sorted = results.map((result) => ({ ...result, notSent: result.notSent.toSorted(bySubscriber) }));
     const long = sorted.filter(({ notSent }) => notSent.length > MAX_NOT_SENT_IN_ROW);
     const lists = await this.#notSent.keep(new Map(long.map(({ id, notSent }) => [id, notSent])));
-    const toAll = sorted.filter(({ notSent }) => notSent.length === 0);
-    const others = sorted.filter(({ notSent }) => notSent.length > 0);
-    const done = (deliveries: number, notSent: readonly NotSent[]) => ({
-      ...{ fannedOutAt: at, deliveries, notSentCounts: countNotSent(notSent) },
-      notSent: notSent.slice(0, MAX_NOT_SENT_IN_ROW),
-    });
-    const unset = { dueAt: '', refused: '', notSentList: '' } as const;
-    const groups = Map.groupBy(toAll, ({ deliveries }) => deliveries);
     await this.#events.bulkWrite(
-      [
-        // Events that everybody gets differ in nothing: one statement for all of them.
-        ...Array.from(groups, ([deliveries, group]) => ({
-          updateMany: {
-            filter: { _id: { $in: group.map(({ id }) => id) } },
-            update: { $set: done(deliveries, []), $unset: unset },
+      sorted.map(({ id, deliveries, notSent }) => {
+        const notSentList = lists.get(id);
+        const set = {
+          ...{ fannedOutAt: at, deliveries, notSentCounts: countNotSent(notSent) },
+          notSent: notSent.slice(0, MAX_NOT_SENT_IN_ROW),
+        };
+        return {
+          updateOne: {
+            filter: { _id: id },
+            update:
+              notSentList === undefined
+                ? { $set: set, $unset: { dueAt: '', refused: '', notSentList: '' } }
+                : { $set: { ...set, notSentList }, $unset: { dueAt: '', refused: '' } },
           },
-        })),
-        ...others.map(({ id, deliveries, notSent }) => {
-          const notSentList = lists.get(id);
-          const set = done(deliveries, notSent);
-          const update =
-            notSentList === undefined
-              ? { $set: set, $unset: unset }
-              : { $set: { ...set, notSentList }, $unset: { dueAt: '', refused: '' } as const };
-          return { updateOne: { filter: { _id: id }, update } };
-        }),
-      ],
+        };
+      }),
       { ordered: false },
     );
   }

@@ -1,24 +1,12 @@
-import type { KafkaProbe } from '@waybill/shared/kafka/client';
-import type { DatabaseClock } from '@waybill/shared/stores/database-clock';
-import type { DeliveryStore } from '@waybill/shared/stores/deliveries';
-import type { LaneStore } from '@waybill/shared/stores/lanes';
 import { MOST_OBSERVED, type ObservationStore } from '@waybill/shared/stores/observations';
-import type { SubscriberStore } from '@waybill/shared/stores/subscribers';
+import { type Backlog, LAG_WITHIN_MS } from '../measure-backlog.ts';
 import type { Snapshot } from './live-feed.ts';
 
 /** What a first look counts over, in milliseconds, and the most that any does. */
 const SPAN_MS = { first: 10_000, most: 60_000 };
-const LAG_WITHIN_MS = 1_500;
 
-interface Looks {
+interface Looks extends Backlog {
   readonly observations: ObservationStore;
-  readonly deliveries: DeliveryStore;
-  readonly subscribers: SubscriberStore;
-  readonly lanes: LaneStore;
-  readonly clock: DatabaseClock;
-  readonly probe: KafkaProbe;
-  /** The group that takes events from Kafka. */
-  readonly groupId: string;
 }
 
 /** Reads how things are: a handful of looks at indexes, one question to Kafka. */
