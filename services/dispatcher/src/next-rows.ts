@@ -95,18 +95,21 @@ async function fromDatabase(
   const most = isOrdered(subscriber) ? slots : Math.max(slots, Math.min(AHEAD * slots, MAX_AHEAD, memory));
   const found = await leases.waiting(subscriber._id, clock.now(), most);
   const rows = found.map((row) => ({ ...row, isNew: !row.tried }));
-  if (rows.length === most && !isOrdered(subscriber)) lane.line.leaveOut();
+  const [fresh, retries] = [rows.filter(({ isNew }) => isNew), rows.filter(({ isNew }) => !isNew)];
+  const forRetries = Math.min(retries.length, Math.max(shareOfRetries(lane, slots), slots - fresh.length));
+  const mayBeMore = rows.length === most;
+  if (mayBeMore && !isOrdered(subscriber)) lane.line.leaveOut();
   // Retries have half of what is read, if there are as many: where there was none, none is left.
-  if (rows.length === most && (most < 2 || isOrdered(subscriber) || rows.some(isRetry))) lane.leaveWaiting();
-  const ahead = rows.slice(slots);
-  lane.line.putBack(ahead.filter(({ isNew }) => isNew));
-  if (ahead.some(isRetry)) lane.leaveWaiting();
-  return { subscriber, lane, rows: rows.slice(0, slots) };
+  if (retries.length > forRetries || (mayBeMore && (most < 2 || isOrdered(subscriber) || retries.length > 0)))
+    lane.leaveWaiting();
+  const next = fresh.slice(0, slots - forRetries);
+  lane.line.putBack(fresh.slice(next.length));
+  return { subscriber, lane, rows: [...next, ...retries.slice(0, forRetries)] };
 }
 
-/** As in the database: retries and new rows share the slots, and neither leaves any unused. */
+/** Retries and new rows share the slots, and neither leaves any unused. */
 async function fromLine({ leases, clock }: NextRowsDeps, lane: Lane, slots: number): Promise<Offered[]> {
-  const forRetries = lane.waitingElsewhere ? Math.floor(slots / 2) || lane.takeTurns() : 0;
+  const forRetries = lane.waitingElsewhere ? shareOfRetries(lane, slots) : 0;
   if (forRetries === 0) return lane.line.next(slots);
   lane.beginFetch(false);
   const retries = await leases.waitingRetries(lane.subscriberId, clock.now(), forRetries);
@@ -114,8 +117,9 @@ async function fromLine({ leases, clock }: NextRowsDeps, lane: Lane, slots: numb
   return [...retries, ...lane.line.next(slots - retries.length)];
 }
 
-function isRetry({ isNew }: Offered): boolean {
-  return isNew !== true;
+/** Neither starves the other: half of the slots, or every other time the only one. */
+function shareOfRetries(lane: Lane, slots: number): number {
+  return Math.floor(slots / 2) || lane.takeTurns();
 }
 
 export function mayReceive({ enabled, quarantine }: SubscriberRow): boolean {
