@@ -1,5 +1,5 @@
 import { Command, Option } from 'commander';
-import { readSpan } from './arguments.ts';
+import { atLeast } from './arguments.ts';
 import { completionCommand } from './commands/completion.ts';
 import { deadLettersCommand } from './commands/dead-letters.ts';
 import { deliveriesCommand } from './commands/deliveries.ts';
@@ -26,7 +26,7 @@ export function createProgram(io: Io): Command {
     .option('--api-key-file <file>', 'holds the secret of an API key (default: $WAYBILL_API_KEY itself)')
     .addOption(
       new Option('--timeout <span>', 'how long an answer is waited for')
-        .argParser(readSpan)
+        .argParser(atLeast(1_000, '1s'))
         .default(ANSWER_WITHIN_MS, '2m'),
     )
     .option('--json', 'for programs: one JSON document, of lists one line per item')
@@ -55,7 +55,7 @@ export function createProgram(io: Io): Command {
     doctorCommand,
   ];
   for (const make of commands) program.addCommand(inherit(program, make(io)));
-  completionCommand(program);
+  completionCommand(program, io);
   return program;
 }
 
