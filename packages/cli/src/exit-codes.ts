@@ -19,6 +19,7 @@ export const EXIT_CODES = {
     meaning: 'Waybill, or something it needs, does not answer; the same command may succeed later',
   },
   internal: { status: 70, meaning: 'Something went wrong on our side, here or in the scheduler (500)' },
+  output: { status: 74, meaning: 'What it has to say cannot be written, as on a full disk' },
   forbidden: { status: 77, meaning: 'The API key is not known, or its role may not do that' },
   configuration: {
     status: 78,
