@@ -68,7 +68,7 @@ async function follow(context: Context, options: TailOptions): Promise<void> {
       try {
         from ??= await serverTime(waybill);
         const changes = follower.take(await look(context, follower, { ...options, from }));
-        if (away) output.note('It answers again: nothing that happened meanwhile is left out.');
+        if (away) output.note('It answers again.');
         away = false;
         for (const change of changes)
           if (output.json) output.document(change);
