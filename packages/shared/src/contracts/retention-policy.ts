@@ -2,7 +2,7 @@ import { z } from 'zod';
 import { CLOSED_STATES, RETENTION_KINDS, RETENTION_MODES } from '../domain/retention.ts';
 
 /** Rows per transaction; `pnpm bench sweep` compares sizes. */
-const DEFAULT_PAGE_SIZE = 500;
+const DEFAULT_PAGE_SIZE = 200;
 
 /** Ids hold no dot: they are part of run ids, which dots part. */
 export const policyId = z

@@ -52,7 +52,7 @@ describe('a run', () => {
 
   it('is one shard while it is small, or ids are no hashes', () => {
     const whole = [{ from: null, to: null }];
-    expect([shardsFor('deliveries', 0), shardsFor('deliveries', 25_000), shardsFor('events', 1e6)]).toEqual([
+    expect([shardsFor('deliveries', 0), shardsFor('deliveries', 5_000), shardsFor('events', 1e6)]).toEqual([
       whole,
       whole,
       whole,
@@ -63,7 +63,7 @@ describe('a run', () => {
     'of %i candidates is cut into ranges that leave no id out',
     (candidates) => {
       const shards = shardsFor('deliveries', candidates);
-      expect(shards.length).toBe(Math.min(16, Math.ceil(candidates / 25_000)));
+      expect(shards.length).toBe(Math.min(16, Math.ceil(candidates / 5_000)));
       expect([shards[0]?.from, shards.at(-1)?.to]).toEqual([null, null]);
       for (const [index, { to }] of shards.slice(0, -1).entries()) {
         expect(shards[index + 1]?.from).toBe(to);

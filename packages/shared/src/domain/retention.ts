@@ -93,8 +93,8 @@ export interface ShardRange {
   readonly to: string | null;
 }
 
-/** Rows that one sweeper deletes in a few seconds: fewer are not worth sharing. */
-const ROWS_PER_SHARD = 25_000;
+/** Rows that are deleted in about a second: fewer are not worth sharing. A sweeper has several shards under way at once. */
+const ROWS_PER_SHARD = 5_000;
 const MAX_SHARDS = 16;
 /** The characters of base64url, as the database sorts them. */
 const SORTED_BASE64URL = '-0123456789ABCDEFGHIJKLMNOPQRSTUVWXYZ_abcdefghijklmnopqrstuvwxyz';
