@@ -18,3 +18,9 @@ export function onFault(error: unknown): void {
 export function isPassing(failures: number, error: unknown): boolean {
   return failures < 2 && !(error instanceof ApiError && !error.retryable);
 }
+
+/** Until it is tried again, in milliseconds: as long as the API asks for, and longer each time. */
+export function retryDelay(failures: number, error: unknown): number {
+  const asked = error instanceof ApiError ? (error.retryAfterMs ?? 0) : 0;
+  return Math.max(asked, 1_000 * 2 ** failures);
+}

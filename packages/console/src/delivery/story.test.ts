@@ -38,6 +38,8 @@ const delivery = {
   ],
 } as unknown as Delivery;
 
+const held = [{ leaseId: 'L1', worker: 'host/1' }];
+
 describe('the story of a delivery', () => {
   it('stands in the order of time, a claim before its attempt', () => {
     expect(storyOf(delivery).map(({ kind, at: time }) => [kind, time])).toEqual([
@@ -77,12 +79,23 @@ describe('the story of a delivery', () => {
       'run:dispatch/2026-05-04T03:12:00.000Z',
       'pending',
       'queued',
-      'Selected by the dispatch tick 2026-05-04T03:12:00.000Z',
+      'Selected by the dispatch tick of 2026-05-04T03:12:00.000Z',
     ],
-    ['lease:L1', 'queued', 'in_flight', 'Claimed under lease L1'],
-    ['lease:L1', 'in_flight', 'delivered', 'Recorded as delivered by the holder of lease L1'],
+    ['run:fan-out/0@7', null, 'pending', 'Made by the fan-out'],
+    ['run:fan-out/0@7', 'pending', 'queued', 'Handed to the dispatchers by the fan-out'],
+    [
+      'run:dispatch/2026-05-04T03:12:00Z',
+      'in_flight',
+      'pending',
+      'Taken back from a worker that was lost by the dispatch tick of 2026-05-04T03:12:00Z',
+    ],
+    ['lease:L1', 'queued', 'in_flight', 'Claimed by host/1, under lease L1'],
+    ['lease:L1', 'in_flight', 'delivered', 'Recorded as delivered by host/1, the holder of lease L1'],
+    ['lease:old', 'in_flight', 'dead', 'Recorded as dead by a worker, the holder of lease old'],
+    ['claim:L9', 'queued', 'dead', 'Ended in the place of a claim'],
+    ['operator:ops', 'pending', 'cancelled', 'Cancelled by the key ops'],
     ['operator:ops', 'dead', 'pending', 'Replayed by the key ops'],
   ] as const)('tells who moved it: %s', (cause, from, to, words) => {
-    expect(transitionWords({ at: at(0), from, to, cause, reason: null })).toBe(words);
+    expect(transitionWords({ at: at(0), from, to, cause, reason: null }, held)).toBe(words);
   });
 });

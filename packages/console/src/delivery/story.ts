@@ -31,7 +31,7 @@ export function storyOf(delivery: Pick<Delivery, 'createdAt' | 'attempts' | 'tra
       kind: 'transition',
       at: transition.at,
       transition,
-      words: transitionWords(transition),
+      words: transitionWords(transition, attempts),
     }),
   );
   const tried = attempts.map(
@@ -73,20 +73,28 @@ function phasesOf({ claimedAt, leftAt, endedAt }: Attempt, since: string): Phase
   };
 }
 
-/** Who moved it, and where to. */
-export function transitionWords({ from, to, cause, reason }: Transition): string {
+/**
+ * Who moved it, and where to. An instant stands in it as the API gives it.
+ *
+ * @param attempts by these the worker that holds a lease is known.
+ */
+export function transitionWords(
+  { from, to, cause, reason }: Transition,
+  attempts: readonly Pick<Attempt, 'leaseId' | 'worker'>[],
+): string {
   const why = reason === null ? '' : `: ${codeWords(reason)}`;
   const [kind = '', name = ''] = split(cause);
+  const worker = attempts.find(({ leaseId }) => leaseId === name)?.worker ?? 'a worker';
   switch (kind) {
     case 'run':
-      if (from === null) return `Made by the fan-out ${name}${why}`;
-      return `${name.startsWith('dispatch/') ? 'Selected by the dispatch tick' : 'Selected by run'} ${name.replace(/^dispatch\//, '')}${why}`;
+      if (from === null) return `Made by the fan-out${why}`;
+      return `${selected(name, to)}${why}`;
     case 'lease':
       return to === 'in_flight'
-        ? `Claimed under lease ${name}${why}`
-        : `${settled(to)} by the holder of lease ${name}${why}`;
+        ? `Claimed by ${worker}, under lease ${name}${why}`
+        : `${settled(to)} by ${worker}, the holder of lease ${name}${why}`;
     case 'claim':
-      return `Ended at claim ${name}${why}`;
+      return `Ended in the place of a claim${why}`;
     case 'operator':
       return `${to === 'pending' ? 'Replayed' : settled(to)} by the key ${name}${why}`;
     case 'ordering':
@@ -101,10 +109,20 @@ function split(cause: string): string[] {
   return at === -1 ? [cause] : [cause.slice(0, at), cause.slice(at + 1)];
 }
 
+/** The slot of a tick is the end of its run's name. */
+function selected(run: string, to: Transition['to']): string {
+  const slot = run.startsWith('dispatch/') ? run.slice('dispatch/'.length) : null;
+  const tick = slot === null ? `run ${run}` : `the dispatch tick of ${slot}`;
+  if (to === 'pending') return `Taken back from a worker that was lost by ${tick}`;
+  return slot === null && run.startsWith('fan-out/')
+    ? 'Handed to the dispatchers by the fan-out'
+    : `Selected by ${tick}`;
+}
+
 function settled(to: Transition['to']): string {
   if (to === 'pending') return 'Put back for another attempt';
   if (to === 'queued') return 'Queued';
-  return `Recorded as ${to}`;
+  return to === 'cancelled' ? 'Cancelled' : `Recorded as ${to}`;
 }
 
 /** Where the time went between the making of a delivery and its end, or now, in milliseconds. */

@@ -5,7 +5,8 @@ export function Title({ children }: { children: string }) {
   const heading = useRef<HTMLHeadingElement>(null);
   useEffect(() => {
     document.title = `${children} – Waybill`;
-    heading.current?.focus();
+    // Where a page that is come back to was scrolled to stays.
+    heading.current?.focus({ preventScroll: true });
   }, [children]);
   return (
     <h1 ref={heading} tabIndex={-1}>

@@ -21,6 +21,7 @@ import {
   type RetentionRun,
   versionsQuery,
 } from './retention-queries.ts';
+import { Sweeping } from './sweeping.tsx';
 
 type Input = Pick<Policy, 'kind' | 'states' | 'maxAge' | 'mode' | 'pageSize'>;
 
@@ -30,6 +31,7 @@ export function PoliciesPage() {
   return (
     <>
       <Title>Retention policies</Title>
+      <Sweeping />
       <Loaded query={query} what="policies">
         {({ items }) => (
           <>

@@ -5,6 +5,7 @@ const PARTS = [
   { to: '/retention/policies', name: 'Policies' },
   { to: '/retention/runs', name: 'Runs' },
   { to: '/retention/holds', name: 'Holds' },
+  { to: '/retention/erasures', name: 'Erasures' },
   { to: '/retention/proof', name: 'Prove a deletion' },
 ] as const;
 

@@ -2,6 +2,9 @@ import { z } from 'zod';
 import { pageLimit, timeCursor } from './http-api.ts';
 import { policyId } from './retention-policy.ts';
 
+/** `open` until no record of the shipment is left. */
+export const ERASURE_STATES = ['open', 'done'] as const;
+
 const reason = z.string().trim().min(1).max(1_000);
 
 export const holdInput = z.strictObject({ reason });
@@ -43,6 +46,14 @@ export const retentionRunsQuery = z.strictObject({
   cursor: timeCursor,
   limit: pageLimit,
 });
+
+export const erasuresQuery = z.strictObject({
+  shipmentId: z.string().min(1).max(128).optional().describe('Compared by its hash: also once it is done'),
+  state: z.enum(ERASURE_STATES).optional(),
+  cursor: timeCursor,
+  limit: pageLimit,
+});
+export type ErasuresQuery = z.output<typeof erasuresQuery>;
 
 export const ledgerQuery = z
   .strictObject({

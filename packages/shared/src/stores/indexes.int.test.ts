@@ -367,7 +367,7 @@ describe('the queries that run all the time', () => {
     ['how many are dead', ['dead'], 50, () => deliveries().countDead(50)],
     // Those who watch
     ['how a subscriber fared', ['newest_of_subscriber'], 100, () => observations().health('s2')],
-    ['how much a subscriber is owed', ['due_of_subscriber'], 200, () => observations().backlog('s3')],
+    ['how much a subscriber is owed', ['due_of_subscriber'], 200, () => observations().backlogOf('s3')],
     ['what ended lately', ['closed'], 100, () => observations().closedBetween(second(90), second(60))],
     [
       'what was fanned out lately',

@@ -86,6 +86,7 @@ export const INDEXES: Readonly<Record<string, readonly Index[]>> = {
   retention_erasures: [
     { key: { shipmentHash: 1 }, options: { name: 'shipment' } },
     { key: { open: 1 }, options: { name: 'open', sparse: true } },
+    { key: { requestedAt: -1, _id: -1 }, options: { name: 'newest' } },
   ],
 };
 

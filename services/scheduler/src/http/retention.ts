@@ -15,7 +15,6 @@ import {
 import { policyInput } from '@waybill/shared/contracts/retention-policy';
 import { ProblemError } from '@waybill/shared/domain/errors';
 import type { RetentionPolicyStore } from '@waybill/shared/stores/retention-policies';
-import type { RetentionRunStore } from '@waybill/shared/stores/retention-runs';
 import type { RetentionSweepingStore } from '@waybill/shared/stores/retention-sweeping';
 import { z } from 'zod';
 import type { RetentionPolicies } from '../retention/policies.ts';
@@ -28,7 +27,6 @@ const MAX_BODY_BYTES = 16 * 1024;
 export interface RetentionDeps extends ProofDeps {
   readonly policies: RetentionPolicyStore;
   readonly policyRules: RetentionPolicies;
-  readonly retentionRuns: RetentionRunStore;
   readonly sweeping: RetentionSweepingStore;
 }
 
