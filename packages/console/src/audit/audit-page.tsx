@@ -66,7 +66,7 @@ export function AuditPage({ filter }: { filter: Filter }) {
     {
       name: 'action',
       label: 'Action',
-      options: audited.map(({ id, summary }) => ({ value: id, words: `${id}: ${summary}` })),
+      options: audited.map(({ id }) => ({ value: id, words: id })),
     },
     { name: 'from', label: 'From', instant: true },
     { name: 'to', label: 'Before', instant: true },

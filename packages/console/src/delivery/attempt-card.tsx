@@ -1,8 +1,8 @@
 import { Badge, OutcomeBadge } from '../parts/badge.tsx';
+import { type Column, DataTable } from '../parts/data-table.tsx';
 import { Fact, Facts } from '../parts/facts.tsx';
 import parts from '../parts/parts.module.css';
 import { Prose } from '../parts/prose.tsx';
-import { Scroll } from '../parts/scroll.tsx';
 import { Time } from '../parts/time.tsx';
 import type { Attempt, Delivery, Subscriber } from '../waybill.ts';
 import { attemptAdvice, attemptStory } from '../words/attempt-story.ts';
@@ -10,7 +10,7 @@ import { durationWords } from '../words/duration.ts';
 import { codeWords } from '../words/wait-words.ts';
 import css from './delivery.module.css';
 import { PhaseBar } from './phase-bar.tsx';
-import { headersCaveat, type Known, sentHeaders } from './sent-headers.ts';
+import { headersCaveat, type Known, type SentHeader, sentHeaders } from './sent-headers.ts';
 import type { Phases } from './story.ts';
 
 interface Props {
@@ -151,6 +151,19 @@ const KNOWN: Readonly<Record<Known, { tone: 'good' | 'warn' | 'plain'; words: st
   secret: { tone: 'plain', words: 'secret, not kept' },
 };
 
+const HEADERS: readonly Column<SentHeader>[] = [
+  { name: 'Header', cell: ({ name }) => <strong>{name}</strong> },
+  { name: 'Value', cell: (header) => <HeaderValue {...header} /> },
+  {
+    name: 'Known',
+    cell: ({ known, note }) => (
+      <span className={parts.why}>
+        <Badge tone={KNOWN[known].tone}>{KNOWN[known].words}</Badge> {note}
+      </span>
+    ),
+  },
+];
+
 function Headers({ delivery, attempt, subscriber }: Omit<Props, 'phases'>) {
   const sameTerms = subscriber?.version === attempt.subscriberVersion;
   const caveat = headersCaveat(attempt);
@@ -162,30 +175,12 @@ function Headers({ delivery, attempt, subscriber }: Omit<Props, 'phases'>) {
         <em>Computed</em>: made here, by the rules for every request. HTTP’s own (Host, Content-Length, …) are
         left out.
       </p>
-      <Scroll name={`Headers of attempt ${attempt.number}`}>
-        <table>
-          <thead>
-            <tr>
-              <th scope="col">Header</th>
-              <th scope="col">Value</th>
-              <th scope="col">Known</th>
-            </tr>
-          </thead>
-          <tbody>
-            {sentHeaders(delivery, attempt, subscriber).map(({ name, value, known, note }) => (
-              <tr key={name}>
-                <th scope="row">{name}</th>
-                <td>
-                  <HeaderValue value={value} known={known} />
-                </td>
-                <td className={parts.why}>
-                  <Badge tone={KNOWN[known].tone}>{KNOWN[known].words}</Badge> {note}
-                </td>
-              </tr>
-            ))}
-          </tbody>
-        </table>
-      </Scroll>
+      <DataTable
+        name={`Headers of attempt ${attempt.number}`}
+        columns={HEADERS}
+        rows={sentHeaders(delivery, attempt, subscriber)}
+        rowId={({ name }) => name}
+      />
       {!sameTerms && (
         <p className={parts.why}>
           Headers of the subscriber’s own are not told: the attempt used version {attempt.subscriberVersion}{' '}
@@ -197,7 +192,7 @@ function Headers({ delivery, attempt, subscriber }: Omit<Props, 'phases'>) {
   );
 }
 
-function HeaderValue({ value, known }: { value: string | null; known: Known }) {
+function HeaderValue({ value, known }: SentHeader) {
   if (value !== null) return value === '' ? '(empty)' : <code>{value}</code>;
   if (known !== 'secret') return 'not known';
   return (

@@ -2,7 +2,7 @@ import { Link, useNavigate } from '@tanstack/react-router';
 import { answerOf } from '@waybill/client';
 import { DELIVERY_STATES, type DeliveryState } from '@waybill/shared/domain/delivery';
 import { OUTCOMES, type Outcome } from '@waybill/shared/domain/outcome';
-import { OutcomeBadge, StateBadge } from '../parts/badge.tsx';
+import { OutcomeBadge, StateBadge, stateWords } from '../parts/badge.tsx';
 import type { Column } from '../parts/data-table.tsx';
 import { type FilterField, FilterForm } from '../parts/filter-form.tsx';
 import { PagedTable } from '../parts/pages.tsx';
@@ -46,8 +46,8 @@ const COLUMNS: readonly Column<Delivery>[] = [
 const FIELDS: readonly FilterField<keyof Filter>[] = [
   { name: 'shipmentId', label: 'Shipment' },
   { name: 'subscriberId', label: 'Subscriber' },
-  { name: 'state', label: 'State', options: optionsOf(DELIVERY_STATES) },
-  { name: 'outcome', label: 'With an attempt', options: optionsOf(OUTCOMES) },
+  { name: 'state', label: 'State', options: optionsOf(DELIVERY_STATES, stateWords) },
+  { name: 'outcome', label: 'With an attempt', options: optionsOf(OUTCOMES, codeWords) },
   { name: 'reason', label: 'Reason' },
   { name: 'from', label: 'Made from', instant: true },
   { name: 'to', label: 'Made before', instant: true },
@@ -88,6 +88,6 @@ function asked({ state, outcome, ...rest }: Filter) {
   };
 }
 
-function optionsOf(codes: readonly string[]) {
-  return codes.map((code) => ({ value: code, words: codeWords(code) }));
+function optionsOf(codes: readonly string[], wordsOf: (code: string) => string) {
+  return codes.map((code) => ({ value: code, words: wordsOf(code) }));
 }

@@ -1,3 +1,4 @@
+import { EVENT_CONTENT_TYPE } from '@waybill/shared/contracts/webhook';
 import { describe, expect, it } from 'vitest';
 import type { Attempt, Delivery, Subscriber } from '../waybill.ts';
 import { headersCaveat, sentHeaders } from './sent-headers.ts';
@@ -32,7 +33,7 @@ describe('the headers of a request', () => {
       'webhook-signature': ['secret', null],
       'webhook-timestamp': ['computed', '1777864324'],
       traceparent: ['computed', '00-a1-b2-…'],
-      'Content-Type': ['computed', 'application/cloudevents+json; charset=utf-8'],
+      'Content-Type': ['computed', EVENT_CONTENT_TYPE],
       'User-Agent': ['computed', 'Waybill/…'],
       'X-Ward': ['computed', '7'],
     });

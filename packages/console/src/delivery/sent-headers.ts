@@ -1,5 +1,7 @@
-import { EVENT_CONTENT_TYPE } from '@waybill/shared/contracts/webhook';
 import type { Attempt, Delivery, Subscriber } from '../waybill.ts';
+
+/** As the contract has it, whose module browsers cannot load. */
+const CONTENT_TYPE = 'application/cloudevents+json; charset=utf-8';
 
 /**
  * How a header is known. `recorded`: its value stands in the record. `computed`: it is made here, from the record and by
@@ -60,7 +62,7 @@ export function sentHeaders(
           ),
         ]
       : []),
-    computed('Content-Type', EVENT_CONTENT_TYPE, 'of every request'),
+    computed('Content-Type', CONTENT_TYPE, 'of every request'),
     computed('User-Agent', 'Waybill/…', 'of every request; the version of the dispatcher is not on record'),
     ...(sameTerms
       ? Object.entries(subscriber.delivery.headers).map(([name, value]) =>

@@ -1,6 +1,5 @@
 import { CartesianGrid, Line, LineChart, ResponsiveContainer, Tooltip, XAxis, YAxis } from 'recharts';
-import parts from '../parts/parts.module.css';
-import { clock, Time, utc } from '../parts/time.tsx';
+import { clock, utc } from '../parts/time.tsx';
 import type { Snapshot } from './live.ts';
 import css from './now.module.css';
 
@@ -23,18 +22,12 @@ const BACKLOG: readonly Series[] = [
 
 /** The last five minutes. The tiles above say in words what the lines end with. */
 export function Charts({ snapshots }: { snapshots: readonly Snapshot[] }) {
-  const [first, last] = [snapshots[0], snapshots.at(-1)];
   return (
     <>
       <h2>Rates</h2>
       <Chart label="Rates of the last minutes" series={RATES} snapshots={snapshots} />
       <h2>Backlog</h2>
       <Chart label="Backlog of the last minutes" series={BACKLOG} snapshots={snapshots} />
-      {first && last && (
-        <p className={parts.why}>
-          From <Time at={first.at} precise /> to <Time at={last.at} precise />.
-        </p>
-      )}
     </>
   );
 }

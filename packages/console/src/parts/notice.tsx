@@ -59,6 +59,8 @@ function mayHelp(error: Error): boolean {
 function headline(error: Error): string {
   if (error instanceof UnreachableError)
     return 'Waybill does not answer. Is the scheduler running, and is there a way to it from here?';
+  if (error instanceof ApiError && error.code === null)
+    return `What answered is not Waybill, such as a proxy before it: ${error.status} ${error.title}`;
   if (error instanceof ApiError) return error.detail ? `${error.title}: ${error.detail}` : error.title;
   return error.message;
 }

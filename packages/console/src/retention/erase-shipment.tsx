@@ -2,12 +2,12 @@ import { useMutation, useQuery, useQueryClient } from '@tanstack/react-query';
 import { useNavigate } from '@tanstack/react-router';
 import { answerOf } from '@waybill/client';
 import { useState } from 'react';
+import { stateWords } from '../parts/badge.tsx';
 import { Confirm } from '../parts/confirm.tsx';
 import { Fault } from '../parts/notice.tsx';
 import parts from '../parts/parts.module.css';
 import { usePermission } from '../permissions.ts';
 import { waybill } from '../waybill.ts';
-import { codeWords } from '../words/wait-words.ts';
 
 type Open = 'wait' | 'cancel';
 
@@ -30,7 +30,7 @@ export function EraseShipment({ shipmentId: suggested }: { shipmentId: string })
       await navigate({ to: '/retention/erasures/$id', params: { id: erasureId } });
     },
   });
-  if (!allowed) return whyNot && <p className={parts.why}>To ask for one {whyNot}.</p>;
+  if (!allowed) return whyNot && <p className={parts.why}>Asking for one {whyNot}.</p>;
   return (
     <form
       className={parts.form}
@@ -110,7 +110,7 @@ function WhatThereIs({ shipmentId }: { shipmentId: string }) {
       counts.set(state, (counts.get(state) ?? 0) + count);
   const said = [...counts]
     .filter(([, count]) => count > 0)
-    .map(([state, count]) => `${count} ${codeWords(state)}`);
+    .map(([state, count]) => `${count} ${stateWords(state)}`);
   return (
     <p>
       There {versions.length === 1 ? 'is' : 'are'} {nextCursor ? 'at least ' : ''}

@@ -1,7 +1,7 @@
 import { useQuery } from '@tanstack/react-query';
 import { Link, useNavigate } from '@tanstack/react-router';
 import { answerOf } from '@waybill/client';
-import { ERASURE_STATES } from '@waybill/shared/contracts/retention';
+import { ERASURE_STATES } from '@waybill/shared/contracts/retention-terms';
 import { Badge } from '../parts/badge.tsx';
 import type { Column } from '../parts/data-table.tsx';
 import { Fact, Facts } from '../parts/facts.tsx';

@@ -1,6 +1,7 @@
 import { useQuery } from '@tanstack/react-query';
 import { Link, useNavigate } from '@tanstack/react-router';
 import { ApiError, answerOf } from '@waybill/client';
+import { stateWords } from '../parts/badge.tsx';
 import { Fact, Facts } from '../parts/facts.tsx';
 import { FilterForm } from '../parts/filter-form.tsx';
 import { Empty, Notice } from '../parts/notice.tsx';
@@ -72,7 +73,7 @@ function Proof({ deliveryId }: { deliveryId: string }) {
               <p>
                 It is here (
                 <Link to="/deliveries/$id" params={{ id: deliveryId }}>
-                  {proof.delivery.state}
+                  {stateWords(proof.delivery.state)}
                 </Link>
                 ), because:
               </p>

@@ -12,7 +12,7 @@ const PARTS = [
 export function RetentionLayout() {
   return (
     <>
-      <nav className={css.nav} aria-label="Retention">
+      <nav className={`${css.nav} ${css.parts}`} aria-label="Retention">
         {PARTS.map(({ to, name }) => (
           <Link key={to} to={to} activeProps={{ 'aria-current': 'page' }}>
             {name}

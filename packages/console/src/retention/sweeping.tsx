@@ -1,6 +1,6 @@
 import { queryOptions, useMutation, useQuery, useQueryClient } from '@tanstack/react-query';
 import { answerOf } from '@waybill/client';
-import { sweepingInput } from '@waybill/shared/contracts/retention';
+import { sweepingInput } from '@waybill/shared/contracts/retention-terms';
 import { useState } from 'react';
 import { Badge } from '../parts/badge.tsx';
 import { Confirm } from '../parts/confirm.tsx';

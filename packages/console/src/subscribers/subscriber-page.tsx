@@ -120,6 +120,7 @@ function Actions({ subscriber }: { subscriber: Subscriber }) {
   const test = useMutation({
     mutationFn: () => answerOf(waybill.POST('/v1/subscribers/{id}/test', { params })),
   });
+  const may = usePermission();
   const heldBack = !enabled || quarantine !== null || breaker !== null || throttledUntil !== null;
   return (
     <>
@@ -145,9 +146,11 @@ function Actions({ subscriber }: { subscriber: Subscriber }) {
         <GuardedButton operation="rotateSubscriberSecret" onPress={() => setAsking('rotate')}>
           Rotate secret
         </GuardedButton>
-        <Link to="/subscribers/$id/edit" params={{ id }}>
-          Edit
-        </Link>
+        {may('putSubscriber').allowed && (
+          <Link to="/subscribers/$id/edit" params={{ id }}>
+            Edit
+          </Link>
+        )}
         <DeleteSubscriber id={id} />
       </div>
       {enable.error && <Fault error={enable.error} />}

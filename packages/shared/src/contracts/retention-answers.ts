@@ -2,7 +2,7 @@
 import { z } from 'zod';
 import { CLOSED_STATES, RETENTION_KINDS, RETENTION_MODES, STOP_REASONS } from '../domain/retention.ts';
 import { instant } from './http-answers.ts';
-import { ERASURE_STATES } from './retention.ts';
+import { ERASURE_STATES } from './retention-terms.ts';
 
 const count = z.int().min(0);
 const states = z.array(z.enum(CLOSED_STATES)).readonly();

@@ -1,11 +1,12 @@
 import { pageOf } from '@waybill/shared/contracts/http-answers';
-import { erasureInput, erasuresQuery, ledgerQuery } from '@waybill/shared/contracts/retention';
+import { erasuresQuery, ledgerQuery } from '@waybill/shared/contracts/retention';
 import {
   erasureAnswer,
   ledgerAnswer,
   proofAnswer,
   verificationAnswer,
 } from '@waybill/shared/contracts/retention-answers';
+import { erasureInput } from '@waybill/shared/contracts/retention-terms';
 import { ProblemError } from '@waybill/shared/domain/errors';
 import type { RetentionErasureStore } from '@waybill/shared/stores/retention-erasures';
 import type { RetentionHoldStore } from '@waybill/shared/stores/retention-holds';

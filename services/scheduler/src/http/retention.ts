@@ -1,11 +1,5 @@
 import { pageOf } from '@waybill/shared/contracts/http-answers';
-import {
-  holdInput,
-  holdsQuery,
-  policiesQuery,
-  retentionRunsQuery,
-  sweepingInput,
-} from '@waybill/shared/contracts/retention';
+import { holdsQuery, policiesQuery, retentionRunsQuery } from '@waybill/shared/contracts/retention';
 import {
   holdAnswer,
   policyAnswer,
@@ -13,6 +7,7 @@ import {
   sweepingAnswer,
 } from '@waybill/shared/contracts/retention-answers';
 import { policyInput } from '@waybill/shared/contracts/retention-policy';
+import { holdInput, sweepingInput } from '@waybill/shared/contracts/retention-terms';
 import { ProblemError } from '@waybill/shared/domain/errors';
 import type { RetentionPolicyStore } from '@waybill/shared/stores/retention-policies';
 import type { RetentionSweepingStore } from '@waybill/shared/stores/retention-sweeping';
