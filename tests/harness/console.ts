@@ -1,7 +1,7 @@
 import { mkdir } from 'node:fs/promises';
 import { fileURLToPath } from 'node:url';
 import { AxeBuilder } from '@axe-core/playwright';
-import type { Browser, BrowserContext, Page } from 'playwright-core';
+import type { Browser, BrowserContext, BrowserContextOptions, Page } from 'playwright-core';
 import { expect } from 'vitest';
 
 const NARROW = { width: 400, height: 800 };
@@ -13,22 +13,34 @@ const PICTURES = fileURLToPath(new URL('../../docs/console/', import.meta.url));
 const complaints = new WeakMap<BrowserContext, string[]>();
 
 /** A browser of somebody who signed in with a key, at an address of the console. Each has a session of its own. */
-export async function signedIn(browser: Browser, base: string, key: string, path = '/'): Promise<Page> {
-  const page = await visitor(browser, base, path);
+export async function signedIn(
+  browser: Browser,
+  base: string,
+  key: string,
+  path = '/',
+  options: BrowserContextOptions = {},
+): Promise<Page> {
+  const page = await visitor(browser, base, path, options);
   await page.getByLabel('API key').fill(key);
   await page.getByRole('button', { name: 'Sign in' }).click();
-  await page.getByRole('navigation', { name: 'Pages' }).waitFor();
+  await page.getByRole('button', { name: 'Sign out' }).waitFor();
   return page;
 }
 
 /** A browser of somebody who has not signed in. */
-export async function visitor(browser: Browser, base: string, path = '/'): Promise<Page> {
+export async function visitor(
+  browser: Browser,
+  base: string,
+  path = '/',
+  options: BrowserContextOptions = {},
+): Promise<Page> {
   const context = await browser.newContext({
     viewport: WIDE,
     baseURL: base,
     locale: 'en-GB',
     timezoneId: 'Europe/Berlin',
     colorScheme: 'light',
+    ...options,
   });
   const said: string[] = [];
   complaints.set(context, said);

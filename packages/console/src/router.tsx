@@ -168,7 +168,6 @@ export const router = createRouter({
     retention.addChildren([retentionStart, policies, runs, run, holds, erasures, erasure, proof]),
   ]),
   defaultErrorComponent: Broken,
-  scrollRestoration: true,
   // Addresses hold what they say: `?state=dead`, as the API takes it.
   parseSearch: (text) => Object.fromEntries(new URLSearchParams(text)),
   stringifySearch: (search) => {

@@ -1,4 +1,5 @@
 import { useState } from 'react';
+import { UNSAFE_PortalProvider } from 'react-aria/PortalProvider';
 import { Button, Tooltip, TooltipTrigger } from 'react-aria-components';
 import css from './parts.module.css';
 
@@ -42,6 +43,11 @@ function here(at: string): string {
   return `${day(at)}, ${clock(at)} ${zone}`;
 }
 
+/** What is told is part of the page, so it belongs into its main part. */
+function mainOf(): HTMLElement {
+  return document.querySelector('main') ?? document.body;
+}
+
 interface Props {
   readonly at: string;
   /** The time of day to the millisecond, without its day. */
@@ -71,11 +77,13 @@ export function Time({ at, precise = false }: Props) {
       >
         <time dateTime={at}>{precise ? clock(at) : `${day(at)}, ${SHORT_CLOCK.format(new Date(at))}`}</time>
       </Button>
-      <Tooltip className={css.tooltip ?? ''} offset={4}>
-        <strong>{utc(at)}</strong>
-        <br />
-        {here(at)}
-      </Tooltip>
+      <UNSAFE_PortalProvider getContainer={mainOf}>
+        <Tooltip className={css.tooltip ?? ''} offset={4}>
+          <strong>{utc(at)}</strong>
+          <br />
+          {here(at)}
+        </Tooltip>
+      </UNSAFE_PortalProvider>
     </TooltipTrigger>
   );
 }

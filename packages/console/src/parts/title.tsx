@@ -5,7 +5,7 @@ export function Title({ children }: { children: string }) {
   const heading = useRef<HTMLHeadingElement>(null);
   useEffect(() => {
     document.title = `${children} – Waybill`;
-    // Where a page that is come back to was scrolled to stays.
+    // A browser that comes back scrolls to where it was by itself.
     heading.current?.focus({ preventScroll: true });
   }, [children]);
   return (
