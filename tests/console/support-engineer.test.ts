@@ -123,39 +123,39 @@ describe('a late delivery', () => {
       .waitFor();
     const second = page.getByRole('article', { name: 'Attempt 2' });
     await second.getByText(/was answered 503 after .*: late did not take it/).waitFor();
-    await page.getByText(/^Recorded as dead by \S+, the holder of lease .*: attempts exhausted/).waitFor();
+    await page.getByText(/Recorded as dead by \S+, the holder of lease .*: attempts exhausted/).waitFor();
     const trace = await second
       .getByRole('link', { name: 'Trace of attempt 2 in Jaeger' })
       .getAttribute('href');
     expect(trace).toMatch(/^http:\/\/jaeger\.example\/trace\/[0-9a-f]{32}/);
+    await picture(page, 'delivery');
     await second.getByText('Headers sent').click();
     await second.getByRole('row', { name: `Idempotency-Key ${id} on record` }).waitFor();
     await second.getByRole('row', { name: /^webhook-signature .*masked secret, not kept/ }).waitFor();
     await second.getByRole('row', { name: /^webhook-timestamp \d{10}.* computed/ }).waitFor();
     await second.getByText(/held the lease from .* it ended with the result/).waitFor();
     await page
-      .getByText(/^Claimed by \S+, under lease/)
+      .getByText(/Claimed by \S+, under lease/)
       .first()
       .waitFor();
-    await page.getByText(/^Selected by the dispatch tick of/).waitFor();
+    await page.getByText(/Selected by the dispatch tick of/).waitFor();
     await second.getByText('Lease, times and worker').click();
     await second.getByText(/renewed \d+ times?$/).waitFor();
     await expectAccessible(page);
-    await picture(page, 'delivery');
+    await picture(second.getByRole('region', { name: 'Headers of attempt 2' }), 'headers');
 
     await page.getByRole('button', { name: 'Replay' }).click();
     const dialog = page.getByRole('alertdialog');
     await dialog.getByText('The limits on attempts and time begin anew').waitFor();
-    await picture(page, 'replay');
+    await picture(dialog, 'replay');
     await dialog.getByRole('button', { name: 'Replay' }).click();
     await page.getByRole('article', { name: 'Attempt 3' }).getByText('it was received').waitFor();
     await page.getByText(/Replayed by the key operator/).waitFor();
     expect((await stack.api.delivery(id)).state).toBe('delivered');
     await page.getByText('delivered', { exact: true }).first().waitFor();
-    await page.getByRole('article', { name: 'Attempt 3' }).scrollIntoViewIfNeeded();
-    await picture(page, 'delivered');
     await page.reload();
     await page.getByRole('article', { name: 'Attempt 3' }).waitFor();
+    await picture(page, 'delivered');
     await leave(page);
   });
 
@@ -587,6 +587,14 @@ describe('the other pages', () => {
     await page.goto('/deliveries');
     await page.getByRole('heading', { name: 'Deliveries' }).waitFor();
     await expectAccessible(page);
+    await page.getByLabel('Made from').fill('2026-07-01T00:00:00');
+    await page.getByLabel('Made before').fill('2026-07-02T00:00:00');
+    await page.getByRole('button', { name: 'Show', exact: true }).click();
+    await page.getByText('No delivery matches.').waitFor();
+    // Midnight is that of the reader.
+    expect(new URL(page.url()).searchParams.get('from')).toBe('2026-06-30T22:00:00.000Z');
+    await page.reload();
+    expect(await page.getByLabel('Made before').inputValue()).toBe('2026-07-02T00:00:00');
     await page.goto('/deliveries/nobody-knows-it');
     await page.getByRole('heading', { name: 'There is no such delivery' }).waitFor();
     await page.goto('/retention/nothing');

@@ -1,7 +1,7 @@
 import { mkdir } from 'node:fs/promises';
 import { fileURLToPath } from 'node:url';
 import { AxeBuilder } from '@axe-core/playwright';
-import type { Browser, BrowserContext, BrowserContextOptions, Page } from 'playwright-core';
+import type { Browser, BrowserContext, BrowserContextOptions, Locator, Page } from 'playwright-core';
 import { expect } from 'vitest';
 
 const NARROW = { width: 400, height: 800 };
@@ -75,11 +75,13 @@ export async function expectAccessible(page: Page): Promise<void> {
   await page.setViewportSize(WIDE);
 }
 
-/** A picture for `docs/console.md`, if `WAYBILL_CONSOLE_PICTURES` is set. */
-export async function picture(page: Page, name: string): Promise<void> {
+/** A picture of a whole page, or of a part of it, for the documents, if `WAYBILL_CONSOLE_PICTURES` is set. */
+export async function picture(of: Page | Locator, name: string): Promise<void> {
   if (!process.env.WAYBILL_CONSOLE_PICTURES) return;
   await mkdir(PICTURES, { recursive: true });
-  await page.screenshot({ path: `${PICTURES}${name}.png` });
+  const path = `${PICTURES}${name}.png`;
+  if ('goto' in of) await of.screenshot({ path, fullPage: true });
+  else await of.screenshot({ path });
 }
 
 type Findings = Awaited<ReturnType<AxeBuilder['analyze']>>;

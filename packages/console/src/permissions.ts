@@ -50,20 +50,27 @@ export const operationsQuery = queryOptions({
   staleTime: Number.POSITIVE_INFINITY,
 });
 
-/** What the key that is signed in may do; `reason` is for people, null where it may. */
-export function usePermission(): (operationId: OperationId) => { allowed: boolean; reason: string | null } {
+/** Whether a call may be made. Neither `allowed` nor `refused`: that is not known, or not yet. */
+interface Permission {
+  readonly allowed: boolean;
+  readonly refused: boolean;
+  /** Why it is not allowed, for people; null where it is, and while that is asked. */
+  readonly reason: string | null;
+}
+
+/** What the key that is signed in may do. */
+export function usePermission(): (operationId: OperationId) => Permission {
   const { data: caller, error: callerError } = useQuery(callerQuery);
   const { data: operations, error: operationsError } = useQuery(operationsQuery);
   return (operationId) => {
     const roles = operations?.find(({ id }) => id === operationId)?.roles;
     if (!caller || !roles) {
-      const unknown = callerError ?? operationsError;
-      return {
-        allowed: false,
-        reason: unknown ? 'what this key may do is not known: load the page again' : null,
-      };
+      const failed = callerError ?? operationsError;
+      const reason = failed ? 'cannot be done now: what this key may do is not known' : null;
+      return { allowed: false, refused: false, reason };
     }
-    if (roles.includes(caller.role)) return { allowed: true, reason: null };
-    return { allowed: false, reason: `needs the role ${roles.join(' or ')}; this key has ${caller.role}` };
+    if (roles.includes(caller.role)) return { allowed: true, refused: false, reason: null };
+    const reason = `needs the role ${roles.join(' or ')}; this key has ${caller.role}`;
+    return { allowed: false, refused: true, reason };
   };
 }

@@ -17,8 +17,8 @@ interface Props {
   readonly delivery: Delivery;
   readonly attempt: Attempt;
   readonly phases: Phases;
-  /** As it is now; null while it is not known. */
-  readonly subscriber: Subscriber | null;
+  /** As it is now; null: it is gone; undefined: not known. */
+  readonly subscriber: Subscriber | null | undefined;
 }
 
 /** One attempt: what happened, where the time went, what was sent, who held the lease. */
@@ -178,14 +178,15 @@ function Headers({ delivery, attempt, subscriber }: Omit<Props, 'phases'>) {
       <DataTable
         name={`Headers of attempt ${attempt.number}`}
         columns={HEADERS}
-        rows={sentHeaders(delivery, attempt, subscriber)}
+        rows={sentHeaders(delivery, attempt, subscriber ?? null)}
         rowId={({ name }) => name}
       />
       {!sameTerms && (
         <p className={parts.why}>
           Headers of the subscriber’s own are not told: the attempt used version {attempt.subscriberVersion}{' '}
           of it
-          {subscriber ? `, and it is at version ${subscriber.version} now` : ', which is not there any more'}.
+          {subscriber && `, and it is at version ${subscriber.version} now`}
+          {subscriber === null && ', which has been deleted'}.
         </p>
       )}
     </>

@@ -46,12 +46,14 @@ export function DeliveryPage({ id }: { id: string }) {
 }
 
 function Record({ delivery }: { delivery: Delivery }) {
-  const { data: subscriber = null } = useQuery({
+  const { data, error } = useQuery({
     queryKey: ['subscriber', delivery.subscriberId],
     queryFn: () =>
       answerOf(waybill.GET('/v1/subscribers/{id}', { params: { path: { id: delivery.subscriberId } } })),
     retry: false,
   });
+  const gone = error instanceof ApiError && error.status === 404;
+  const subscriber = gone ? null : data;
   return (
     <>
       <Summary delivery={delivery} />

@@ -11,8 +11,14 @@ import { AttemptCard } from './attempt-card.tsx';
 import css from './delivery.module.css';
 import { type Entry, storyOf } from './story.ts';
 
+interface Props {
+  readonly delivery: Delivery;
+  /** As it is now; null: it is gone; undefined: not known. */
+  readonly subscriber: Subscriber | null | undefined;
+}
+
 /** Everything that happened to a delivery, oldest first; what its record no longer holds is loaded on demand. */
-export function Story({ delivery, subscriber }: { delivery: Delivery; subscriber: Subscriber | null }) {
+export function Story({ delivery, subscriber }: Props) {
   const { id, attempts, transitions, attemptCount } = delivery;
   const older = useInfiniteQuery({
     queryKey: ['history', id],

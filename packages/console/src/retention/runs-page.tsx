@@ -85,6 +85,13 @@ export function RunPage({ runId }: { runId: string }) {
               <Fact name="Policy">
                 {run.policyId}, version {run.policyVersion} ({run.mode})
               </Fact>
+              {run.erasureId && (
+                <Fact name="For">
+                  <Link to="/retention/erasures/$id" params={{ id: run.erasureId }}>
+                    the erasure
+                  </Link>
+                </Fact>
+              )}
               <Fact name="Cutoff">
                 <Time at={run.cutoff} />
               </Fact>

@@ -44,13 +44,13 @@ function SignedIn() {
           Waybill
         </Link>
         <nav className={css.nav} aria-label="Pages">
-          {PAGES.filter(({ operation }) => permissionFor(operation).allowed).map(({ to, name }) => (
+          {PAGES.filter(({ operation }) => !permissionFor(operation).refused).map(({ to, name }) => (
             <Link key={to} to={to} activeProps={{ 'aria-current': 'page' }}>
               {name}
             </Link>
           ))}
         </nav>
-        <Find />
+        {!permissionFor('getShipment').refused && <Find />}
         <div className={css.who}>
           <Link to="/key">{caller ? `${caller.name} (${caller.role})` : 'Your key'}</Link>
           <button type="button" onClick={signOut}>
@@ -72,9 +72,8 @@ function Permitted({ children }: { children: React.ReactNode }) {
   const operation = useMatches({
     select: (matches) => matches.findLast(({ staticData }) => staticData.operation)?.staticData.operation,
   });
-  const { data: caller } = useQuery(callerQuery);
-  const { reason } = usePermission()(operation ?? 'getCaller');
-  if (operation === undefined || reason === null || !caller) return children;
+  const { refused, reason } = usePermission()(operation ?? 'getCaller');
+  if (!refused) return children;
   return (
     <>
       <Title>Not for this key</Title>
