@@ -81,7 +81,6 @@ export class Scheduler {
     this.fanOut = onStatusEvents({
       events,
       subscribers,
-      deliveries,
       chains: new ChainStore(mortal),
       deletedEvents,
       producer,

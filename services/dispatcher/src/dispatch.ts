@@ -1,12 +1,12 @@
 import { randomUUID } from 'node:crypto';
-import { type Context, context, ROOT_CONTEXT } from '@opentelemetry/api';
+import { context, ROOT_CONTEXT } from '@opentelemetry/api';
 import { renewalInterval } from '@waybill/shared/domain/lease';
 import { repeat } from '@waybill/shared/runtime/repeat';
 import { keyIdsOf } from '@waybill/shared/sealing/credential-vault';
 import type { SubscriberSender } from '@waybill/shared/sending/subscriber-sender';
 import type { DatabaseClock } from '@waybill/shared/stores/database-clock';
 import type { DeliveryRow, DeliveryStore } from '@waybill/shared/stores/deliveries';
-import type { Candidate, Claimer, LeaseStore } from '@waybill/shared/stores/leases';
+import type { Claimer, LeaseStore } from '@waybill/shared/stores/leases';
 import { type EventBodies, type StatusEventStore, statusEventId } from '@waybill/shared/stores/status-events';
 import type { SubscriberRow, SubscriberStore } from '@waybill/shared/stores/subscribers';
 import type { TurnStore } from '@waybill/shared/stores/turns';
@@ -17,11 +17,15 @@ import { countClaim, countEnd } from './delivery/attempt-metrics.ts';
 import { AttemptTrace } from './delivery/attempt-trace.ts';
 import type { Lane } from './lanes/lane.ts';
 import type { Lanes } from './lanes/lanes.ts';
+import type { Offered } from './lanes/line.ts';
+import { behindLine, isOrdered, mayReceive, nextRows, type Taken } from './next-rows.ts';
 import { HOLD_MS, secondThoughts, takeTurns } from './ordering.ts';
 import type { Settler } from './settler.ts';
 
 /** Most requests under way at once in this process: what bounds its memory, and its connections to one origin. */
 export const MAX_IN_FLIGHT = 2_000;
+/** Rows that all lanes of this process remember together: with the stories of their commands some 20 MB. */
+const MAX_REMEMBERED = 10_000;
 /** When a lane that was held back asks again, in milliseconds: after what it was told, or when others may be done. */
 const RETRY_MS = { least: 20, unknown: 250, most: 2_000 };
 
@@ -37,17 +41,6 @@ export interface DispatchDeps {
   readonly clock: DatabaseClock;
   readonly claimer: Claimer;
   readonly logger: Logger;
-}
-
-/** A row to be claimed, with the story of the command that named it, if one did. */
-export interface Offered extends Candidate {
-  readonly context?: Context;
-}
-
-interface Taken {
-  readonly subscriber: SubscriberRow;
-  readonly lane: Lane;
-  readonly rows: readonly Offered[];
 }
 
 /** A row this process holds the lease of. */
@@ -69,6 +62,8 @@ export class Dispatch {
   readonly #inFlight = new Map<DeliveryRow, Promise<void>>();
   /** Claims being made: each may become requests under way. */
   readonly #claiming = new Set<Promise<void>>();
+  /** Lanes whose slots became free at the same moment are refilled together. */
+  #toRefill: Lane[] = [];
   readonly #retries = new Map<Lane, { readonly timer: NodeJS.Timeout; readonly at: number }>();
   readonly #aborting = new AbortController();
   #stopRenewing = (): void => {};
@@ -106,7 +101,8 @@ export class Dispatch {
     for (const [subscriberId, rows] of rowsBySubscriber) {
       const subscriber = known.get(subscriberId);
       if (!subscriber) await this.#cancel(subscriberId);
-      else if (mayReceive(subscriber)) offered.push({ subscriber, lane: lanes.of(subscriberId), rows });
+      else if (mayReceive(subscriber))
+        offered.push(behindLine(subscriber, lanes.of(subscriberId), rows, this.#memory()));
     }
     await this.#take(offered);
   }
@@ -138,7 +134,7 @@ export class Dispatch {
       const slots = lane.reserve(Math.min(rows.length, this.#room()), now);
       if (slots > 0) taken.push({ ...item, rows: rows.slice(0, slots) });
       if (slots < rows.length) {
-        lane.leaveWaiting();
+        this.#leave(item, rows.slice(slots));
         if (slots === 0 || lane.retryIn(now) > 0) this.#retryLater(lane);
       }
     }
@@ -149,6 +145,17 @@ export class Dispatch {
     } finally {
       this.#claiming.delete(claiming);
     }
+  }
+
+  /** No slot is free for these rows: they are the next ones, or left to the database. */
+  #leave({ subscriber, lane, inLine = false }: Taken, rows: readonly Offered[]): void {
+    if (inLine) lane.line.putBack(rows);
+    else if (isOrdered(subscriber) || !lane.line.append(rows, this.#memory())) lane.leaveWaiting();
+  }
+
+  /** For how many rows more there is room in all lines. */
+  #memory(): number {
+    return MAX_REMEMBERED - this.#deps.lanes.remembered();
   }
 
   /** Drops rows of ordered subscribers whose turn it is not. */
@@ -281,47 +288,50 @@ export class Dispatch {
   }
 
   /**
-   * Fetches rows that were left when no slot was free. A failure leaves them to the tick.
+   * Lets in rows that were left when no slot was free. A failure leaves them to the tick.
    *
-   * @param batch whether to leave it for later while too few slots are free to fetch many.
+   * @param batch whether to leave it for later while too few slots are free for many rows.
    */
   #refill(lane: Lane, batch = true): void {
     if (this.#stopping || !lane.beginRefill(batch)) return;
+    this.#toRefill.push(lane);
+    // Results are recorded in groups, so that many lanes have free slots within the same moment.
+    if (this.#toRefill.length === 1) queueMicrotask(() => this.#refillTogether());
+  }
+
+  #refillTogether(): void {
+    const lanes = this.#toRefill;
+    this.#toRefill = [];
     context
-      .with(ROOT_CONTEXT, () => this.#fetchRows(lane))
+      .with(ROOT_CONTEXT, () => this.#takeNext(lanes))
       .then(
-        (more) => {
-          lane.endRefill(more);
-          if (!more) return;
-          const heldBack = this.#room() === 0 || lane.retryIn(performance.now()) > 0;
-          if (lane.free > 0 && !heldBack) this.#refill(lane);
-          else if (lane.taken === 0 || heldBack) this.#retryLater(lane);
+        (left) => {
+          for (const lane of lanes) this.#endRefill(lane, left);
         },
         (error: unknown) => {
-          lane.endRefill(false);
-          const { subscriberId } = lane;
+          for (const lane of lanes) lane.endRefill(false);
+          const subscriberIds = lanes.map(({ subscriberId }) => subscriberId);
           this.#deps.logger.warn(
-            { err: error, subscriberId },
-            'waiting rows were not fetched, the tick will',
+            { err: error, subscriberIds },
+            'waiting rows were not claimed, the tick will see to them',
           );
         },
       );
   }
 
-  /** @returns whether more rows may be waiting. */
-  async #fetchRows(lane: Lane): Promise<boolean> {
-    const { leases, subscribers, lanes, clock } = this.#deps;
-    const ids = [lane.subscriberId];
-    const [known] = await Promise.all([subscribers.byId(ids), lanes.hear(ids)]);
-    const subscriber = known.get(lane.subscriberId);
-    if (!subscriber || !mayReceive(subscriber)) return false;
-    const { concurrency, ratePerSecond = concurrency } = subscriber.delivery;
-    await lanes.grant([{ subscriber, wanted: Math.max(1, concurrency - lane.taken), sends: 0 }]);
-    const room = Math.min(lane.free, this.#room(), Math.ceil(ratePerSecond));
-    if (room === 0 || lane.retryIn(performance.now()) > 0) return true;
-    const rows = await leases.waiting(lane.subscriberId, clock.now(), room);
-    await this.#take([{ subscriber, lane, rows }]);
-    return rows.length === room;
+  #endRefill(lane: Lane, left: ReadonlySet<Lane>): void {
+    lane.endRefill(left.has(lane));
+    if (!left.has(lane) && lane.line.length === 0) return;
+    const heldBack = this.#room() === 0 || lane.retryIn(performance.now()) > 0;
+    if (lane.free > 0 && !heldBack) this.#refill(lane);
+    else if (lane.taken === 0 || heldBack) this.#retryLater(lane);
+  }
+
+  /** @returns the lanes for which more rows may wait in the database. */
+  async #takeNext(lanes: readonly Lane[]): Promise<ReadonlySet<Lane>> {
+    const { offered, left } = await nextRows(this.#deps, lanes, this.#room());
+    await this.#take(offered);
+    return left;
   }
 
   #retryLater(lane: Lane): void {
@@ -356,12 +366,4 @@ export class Dispatch {
 /** The stored bytes of the event, as much of it as this delivery carries; null if they are gone. */
 function bodyFor({ payload }: DeliveryRow, event: EventBodies | undefined): string | null {
   return (payload === undefined ? event?.body : event?.reduced?.[payload]) ?? null;
-}
-
-function mayReceive({ enabled, quarantine }: SubscriberRow): boolean {
-  return enabled && quarantine === undefined;
-}
-
-function isOrdered({ delivery }: SubscriberRow): boolean {
-  return delivery.ordering !== 'none';
 }

@@ -90,7 +90,6 @@ runService(async ({ resources, fail }) => {
     handle: onStatusEvents({
       events,
       subscribers,
-      deliveries,
       chains,
       deletedEvents,
       producer,

@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { runIdOf, wholeSecond } from './run.ts';
+import { fanOutRunId, isFanOut, runIdOf, wholeSecond } from './run.ts';
 
 describe('the id of a run', () => {
   it('names job and slot', () => {
@@ -18,6 +18,11 @@ describe('the id of a run', () => {
     const next = new Date('2026-03-31T00:30:06Z');
     const ids = [runIdOf('dispatch', slot), runIdOf('retention', slot), runIdOf('dispatch', next)];
     expect(new Set(ids).size).toBe(3);
+  });
+
+  it('tells what a fan-out enqueued from what a tick did', () => {
+    expect(isFanOut(fanOutRunId(3, '7'))).toBe(true);
+    expect(isFanOut(runIdOf('dispatch', new Date(0)))).toBe(false);
   });
 
   it('counts a slot before 1970 down to its second, not up', () => {

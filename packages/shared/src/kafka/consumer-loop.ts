@@ -14,6 +14,8 @@ import type { Producer, RawMessage } from './producer.ts';
 const SESSION_TIMEOUT_MS = 6_000;
 const HEARTBEAT_MS = 1_000;
 const FETCH_WAIT_MS = 500;
+/** As many as the busiest topic has here: handlers that can take several batches together get what one fetch brought. */
+const PARTITIONS_AT_ONCE = 12;
 const BACK_OFF_MS = { first: 100, most: 5_000 };
 
 export interface Received<Name extends TopicName> {
@@ -235,7 +237,7 @@ export async function startConsumerLoop<Name extends TopicName>(
   await consumer.run({
     autoCommit: true,
     eachBatchAutoResolve: false,
-    partitionsConsumedConcurrently: 4,
+    partitionsConsumedConcurrently: PARTITIONS_AT_ONCE,
     eachBatch,
   });
 

@@ -38,7 +38,7 @@ describe('a transaction whose client was killed', () => {
     session.startTransaction();
     const sequences = stranger.db.collection<{ _id: string; last: number }>('sequences');
     await sequences.updateOne({ _id: 'clinic-a' }, { $inc: { last: 1 } }, { upsert: true, session });
-    const appended = new ChainStore(database.db).append([ROW], new Set(['clinic-a']), NOW);
+    const appended = new ChainStore(database.db).append([ROW], new Set(['clinic-a']), NOW, 30_000);
     await until('it to be ended', async () => (await endAbandonedTransactions(database.db)) > 0, WITHIN_MS);
     expect(await appended).toBe(true);
     await expect(session.commitTransaction()).rejects.toMatchObject({ codeName: 'NoSuchTransaction' });

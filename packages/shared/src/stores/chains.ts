@@ -1,4 +1,5 @@
 import type { ClientSession, Collection, Db } from 'mongodb';
+import { TRANSITIONS } from '../domain/transitions.ts';
 import type { DeliveryRow } from './deliveries.ts';
 import { insertMissing, isDuplicateKey } from './duplicate-keys.ts';
 
@@ -72,30 +73,34 @@ export class ChainStore {
    * one unordered write. Where a chain gets several, or the subscriber asked for running numbers, rows and numbers are
    * one transaction: no version names one before it that has another place, no number is missing or given twice.
    *
+   * They are made queued, with the command that is to follow as the reason to look again: one write for both entries of
+   * the history. A command that is never sent comes again with the batch, or at the latest after `visibilityMs`.
+   *
    * @param numbered subscribers that asked for running numbers.
    * @returns false if somebody else took a place or made a row meanwhile. What was made stays; read the ends again for
    * the rest.
    */
-  async append(rows: readonly NewDelivery[], numbered: ReadonlySet<string>, now: Date): Promise<boolean> {
+  async append(
+    rows: readonly NewDelivery[],
+    numbered: ReadonlySet<string>,
+    now: Date,
+    visibilityMs: number,
+  ): Promise<boolean> {
     const chains = Map.groupBy(rows, chainOf);
     const isAlone = (row: NewDelivery) =>
       !numbered.has(row.subscriberId) && chains.get(chainOf(row))?.length === 1;
-    const alone = rows.filter(isAlone).map((row) => pending(row, now));
-    const taken = await insertMissing(this.#deliveries, alone);
-    const together = rows.filter((row) => !isAlone(row));
+    const made = rows.map((row) => queued(row, now, visibilityMs));
+    const taken = await insertMissing(this.#deliveries, made.filter(isAlone));
+    const together = made.filter((row) => !isAlone(row));
     for (let from = 0; from < together.length; from += MAX_TOGETHER) {
       const part = together.slice(from, from + MAX_TOGETHER);
-      if (!(await this.#appendTogether(part, numbered, now))) return false;
+      if (!(await this.#appendTogether(part, numbered))) return false;
     }
     return taken.size === 0;
   }
 
   /** All of them or none. @returns false: none, a place or a row was taken. */
-  async #appendTogether(
-    rows: readonly NewDelivery[],
-    numbered: ReadonlySet<string>,
-    now: Date,
-  ): Promise<boolean> {
+  async #appendTogether(rows: readonly DeliveryRow[], numbered: ReadonlySet<string>): Promise<boolean> {
     try {
       await this.#db.client.withSession((session) =>
         session.withTransaction(async () => {
@@ -106,7 +111,7 @@ export class ChainStore {
           await this.#deliveries.insertMany(
             rows.map((row) => {
               const sequence = numbers.get(row._id);
-              return sequence === undefined ? pending(row, now) : { ...pending(row, now), sequence };
+              return sequence === undefined ? row : { ...row, sequence };
             }),
             { session },
           );
@@ -135,17 +140,21 @@ export class ChainStore {
   }
 }
 
-function pending(row: NewDelivery, now: Date): DeliveryRow {
+function queued(row: NewDelivery, now: Date, visibilityMs: number): DeliveryRow {
+  const entry = { at: now, cause: `run:${row.runId}`, reason: null };
   return {
     ...row,
-    state: 'pending',
+    state: TRANSITIONS.enqueue.to,
     reason: null,
-    dueAt: now,
+    dueAt: new Date(now.getTime() + visibilityMs),
     tried: false,
     attemptCount: 0,
     failures: 0,
     attempts: [],
-    transitions: [{ at: now, from: null, to: 'pending', cause: `run:${row.runId}`, reason: null }],
+    transitions: [
+      { ...entry, from: null, to: 'pending' },
+      { ...entry, from: 'pending', to: TRANSITIONS.enqueue.to },
+    ],
     createdAt: now,
   };
 }

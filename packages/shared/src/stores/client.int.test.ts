@@ -69,7 +69,10 @@ describe('a database that does not answer', () => {
       ['events are looked up', () => new StatusEventStore(db).insert([eventRow('SHP-1')], 'stored')],
       ['rows are listed', () => new DeliveryStore(db).list(deliveriesQuery.parse({}))],
       ['rows are withdrawn', () => new DeliveryStore(db).cancelOf('clinic-a', 'c', 'r')],
-      ['rows are numbered', () => new ChainStore(db).append([row], new Set(['clinic-a']), new Date())],
+      [
+        'rows are numbered',
+        () => new ChainStore(db).append([row], new Set(['clinic-a']), new Date(), 30_000),
+      ],
       [
         'rows are claimed',
         () =>

@@ -2,7 +2,6 @@ import { afterAll, beforeAll, beforeEach, describe, expect, inject, it } from 'v
 import { type DeliveryState, OPEN_STATES } from '../domain/delivery.ts';
 import { type OwnDatabase, ownDatabase } from '../testing/database.ts';
 import {
-  attempt,
   closedRow,
   deliveryIn,
   deliveryRow,
@@ -45,26 +44,6 @@ function expectAbout(time: Date | undefined, ms: number): void {
   expect(time?.getTime()).toBeGreaterThan(expected - 5_000);
   expect(time?.getTime()).toBeLessThan(expected + 5_000);
 }
-
-describe('marking what fan-out made', () => {
-  it('marks as queued only those that nobody has taken meanwhile', async () => {
-    await putDeliveries(database.db, [
-      deliveryRow('new'),
-      deliveryRow('claimed', { state: 'in_flight', attemptCount: 1, attempts: [attempt(1)] }),
-      deliveryRow('retried', { attemptCount: 1, dueAt: inMs(60_000) }),
-      closedRow('closed', 'cancelled'),
-    ]);
-    const before = await Promise.all(['claimed', 'retried', 'closed'].map(row));
-    await store.markEnqueued(['new', 'claimed', 'retried', 'closed'], 'fan-out/3@7', VISIBILITY_MS);
-    expect(await Promise.all(['claimed', 'retried', 'closed'].map(row))).toEqual(before);
-    const marked = await row('new');
-    expect(marked).toMatchObject({ state: 'queued', reason: null });
-    expect(marked.transitions.slice(1)).toEqual([
-      { at: expect.any(Date), from: 'pending', to: 'queued', cause: 'run:fan-out/3@7', reason: null },
-    ]);
-    expectAbout(marked.dueAt, VISIBILITY_MS);
-  });
-});
 
 describe('enqueueing what is due', () => {
   const enqueue = async (runId: string, limit = 100) =>

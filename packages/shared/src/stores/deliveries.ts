@@ -92,18 +92,6 @@ export class DeliveryStore {
     this.#subscribers = db.collection('subscribers');
   }
 
-  /** After fan-out's commands are in Kafka. Rows a dispatcher has claimed meanwhile are left alone. */
-  async markEnqueued(ids: readonly string[], runId: string, visibilityMs: number): Promise<void> {
-    if (ids.length === 0) return;
-    await this.#deliveries.updateMany(
-      { _id: { $in: ids }, state: 'pending', attemptCount: 0 },
-      transition('enqueue', {
-        cause: `run:${runId}`,
-        dueInMs: visibilityMs,
-      }),
-    );
-  }
-
   /**
    * The dispatch tick's whole rule: rows whose `dueAt` has passed become `queued`, whatever they were, oldest first and
    * no subscriber's backlog before another's rows. A lease that has expired ends here, or in `releaseLost`; what its

@@ -2,10 +2,11 @@ import type { Document } from 'mongodb';
 import { TRANSITIONS, type TransitionName } from '../domain/transitions.ts';
 
 export interface TransitionOptions {
-  readonly cause: string;
+  /** As it is, or as an aggregation expression where it differs from row to row. */
+  readonly cause: string | Document;
   readonly reason?: string | null;
   /** When somebody must look again, from the database's now. Left out: never, the row is closed. */
-  readonly dueInMs?: number;
+  readonly dueInMs?: number | Document;
   /** Further fields of the same write, as aggregation expressions. */
   readonly set?: Document;
 }
@@ -83,7 +84,7 @@ export function transition(name: TransitionName, options: TransitionOptions): Do
     at: AT,
     from: '$state',
     to: literal(to),
-    cause: literal(cause),
+    cause: typeof cause === 'string' ? literal(cause) : cause,
     reason: literal(reason),
   };
   const appended = { $slice: [{ $concatArrays: ['$transitions', [entry]] }, -MAX_TRANSITIONS_IN_ROW] };

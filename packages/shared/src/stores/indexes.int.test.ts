@@ -283,7 +283,6 @@ describe('the queries that run all the time', () => {
   it.each<[string, string[], number, () => Promise<unknown>]>([
     // Fan-out
     ['the ends of chains', ['identity'], 220, () => new ChainStore(db).ends(shipments)],
-    ['marking as queued by ids', ['_id_'], 50, () => deliveries().markEnqueued(ids, 'run', 1_000)],
     ['stored events by id', ['_id_'], 2, () => events().insert([event(1), event(2)], 'stored')],
     // Ticks
     ['whether anything is due', ['due', 'lane'], 210, () => deliveries().anyDue(NOW, [])],

@@ -142,6 +142,34 @@ describe('a result', () => {
 describe('a result that comes too late', () => {
   const late = { outcome: 'accepted', reason: null, statusCode: 200, leftAt: LEFT_AT, reportedAt: ENDED_AT };
 
+  it('keeps what is its own among many of the same lease that ended alike', async () => {
+    const ids = Array.from({ length: 20 }, (_, index) => `alike-${index}`);
+    const own = (index: number) => ({
+      ...{ statusCode: 200 + index, address: `10.0.0.${index}` },
+      endedAt: new Date(ENDED_AT.getTime() + index),
+    });
+    const lost = { id: 'lse_3', worker: 'worker-2', instance: 'instance-2' };
+    await putDeliveries(
+      database.db,
+      ids.map((id, index) => underWay(id, index === 7 ? { lease: lost } : {})),
+    );
+    const settled = await store.settle(
+      ids.map((id, index) =>
+        settlement(id, { ...own(index), span: { traceId: `trace-${index}`, spanId: null } }),
+      ),
+    );
+    expect(settled).toEqual({ stale: 1 });
+    for (const [index, id] of ids.entries()) {
+      const { state, attempts } = await row(id);
+      if (index === 7) expect([state, attempts[1]?.outcome]).toEqual(['in_flight', null]);
+      else {
+        expect(state).toBe('delivered');
+        expect(attempts[1]).toMatchObject({ ...own(index), traceId: `trace-${index}`, spanId: null });
+        expect(attempts[0]).toEqual(attempt(1, { outcome: 'rejected', statusCode: 500 }));
+      }
+    }
+  });
+
   it('moves nothing once the row was enqueued again, and stays as evidence on its attempt', async () => {
     const { lease: _, ...queued } = underWay('enqueued', { state: 'queued' });
     await putDeliveries(database.db, [queued]);

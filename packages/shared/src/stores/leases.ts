@@ -5,6 +5,7 @@ import { type SettlingTransition, TRANSITIONS } from '../domain/transitions.ts';
 import type { DeliveryRow } from './deliveries.ts';
 import { either, LOST_ATTEMPTS_ENDED, literal, notBeforeClaim, transition } from './delivery-transition.ts';
 import { hintOf } from './indexes.ts';
+import { repeatIfLost } from './repeat-write.ts';
 
 /** A row that might be claimed. */
 export type Candidate = Pick<DeliveryRow, '_id' | 'shipmentId'>;
@@ -138,11 +139,16 @@ export class LeaseStore {
       set: { lease: '$$REMOVE', failures },
     });
     const allowed = ofSubscriber(Array.from(terms.values(), ({ maxAttempts }) => maxAttempts));
-    const { modifiedCount } = await this.#deliveries.updateMany(
-      { _id: { $in: ids }, subscriberId: { $in: subscriberIds }, ...CLAIMABLE },
-      either({ $lt: [failures, allowed] }, claim, exhaust),
-    );
-    if (modifiedCount === 0) return { held: [], exhausted: [] };
+    let tries = 0;
+    const { modifiedCount } = await repeatIfLost(() => {
+      tries += 1;
+      return this.#deliveries.updateMany(
+        { _id: { $in: ids }, subscriberId: { $in: subscriberIds }, ...CLAIMABLE },
+        either({ $lt: [failures, allowed] }, claim, exhaust),
+      );
+    });
+    // A second try finds what the first one claimed no longer claimable, and so does not count it.
+    if (modifiedCount === 0 && tries === 1) return { held: [], exhausted: [] };
     const mine = { $or: [{ 'lease.id': leaseId }, { 'transitions.cause': cause }] };
     // All of them in one answer, not a hundred and then the rest.
     const batchSize = ids.length + 1;
@@ -159,29 +165,36 @@ export class LeaseStore {
    */
   async waiting(subscriberId: string, now: Date, limit: number): Promise<Candidate[]> {
     const [first, retries] = await Promise.all(
-      [false, true].map((tried) =>
-        this.#deliveries
-          .find(
-            {
-              subscriberId,
-              tried,
-              $or: [
-                { state: 'queued', dueAt: { $gt: new Date(0) } },
-                { state: 'pending', dueAt: { $gt: new Date(0), $lte: now } },
-              ],
-            },
-            { projection: { shipmentId: 1 }, hint: hintOf('deliveries', 'lane') },
-          )
-          .sort({ dueAt: 1 })
-          .limit(limit)
-          .toArray(),
-      ),
+      [false, true].map((tried) => this.#waiting(subscriberId, tried, now, limit)),
     );
     const forRetries = Math.min(
       retries?.length ?? 0,
       Math.max(Math.floor(limit / 2), limit - (first?.length ?? 0)),
     );
     return [...(first ?? []).slice(0, limit - forRetries), ...(retries ?? []).slice(0, forRetries)];
+  }
+
+  /** Those of them that were tried before. Index: `lane`. */
+  waitingRetries(subscriberId: string, now: Date, limit: number): Promise<Candidate[]> {
+    return this.#waiting(subscriberId, true, now, limit);
+  }
+
+  #waiting(subscriberId: string, tried: boolean, now: Date, limit: number): Promise<Candidate[]> {
+    return this.#deliveries
+      .find(
+        {
+          subscriberId,
+          tried,
+          $or: [
+            { state: 'queued', dueAt: { $gt: new Date(0) } },
+            { state: 'pending', dueAt: { $gt: new Date(0), $lte: now } },
+          ],
+        },
+        { projection: { shipmentId: 1 }, hint: hintOf('deliveries', 'lane') },
+      )
+      .sort({ dueAt: 1 })
+      .limit(limit)
+      .toArray();
   }
 
   /** Moves the expiry of the leases this process still holds: one write, however many. */
@@ -194,26 +207,31 @@ export class LeaseStore {
   }
 
   /**
-   * Records how attempts ended, each only if its lease still holds the row.
+   * Records how attempts ended, each only if its lease still holds the row. Results that end alike are one statement,
+   * however many: to the database a statement costs as much as several rows of one. May be called again when there was no
+   * answer: what the first call recorded is not stale in the second.
    *
    * @returns how many results were stale: they changed no state and stay as evidence on their own attempt.
    */
   async settle(settlements: readonly Settlement[]): Promise<{ stale: number }> {
     if (settlements.length === 0) return { stale: 0 };
-    const result = await this.#deliveries.bulkWrite(
-      settlements.map((settlement) => ({ updateOne: settleOne(settlement) })),
+    const statements = alike(settlements).map((group): AnyBulkWriteOperation<DeliveryRow> => {
+      const statement = settleAlike(group);
+      return group.length === 1 ? { updateOne: statement } : { updateMany: statement };
+    });
+    const { matchedCount } = await repeatIfLost(() =>
+      this.#deliveries.bulkWrite(statements, { ordered: false }),
+    );
+    if (matchedCount === settlements.length) return { stale: 0 };
+    await this.#deliveries.bulkWrite(
+      settlements.map(
+        (settlement): AnyBulkWriteOperation<DeliveryRow> => ({ updateOne: keepEvidence(settlement) }),
+      ),
       { ordered: false },
     );
-    const stale = settlements.length - result.matchedCount;
-    if (stale > 0) {
-      await this.#deliveries.bulkWrite(
-        settlements.map(
-          (settlement): AnyBulkWriteOperation<DeliveryRow> => ({ updateOne: keepEvidence(settlement) }),
-        ),
-        { ordered: false },
-      );
-    }
-    return { stale };
+    // Not by what matched: it does not count what a write recorded whose answer was lost.
+    const recorded = await this.#deliveries.countDocuments({ $or: settlements.map(isRecorded) });
+    return { stale: settlements.length - recorded };
   }
 }
 
@@ -230,30 +248,57 @@ function renewLast(leaseMs: number): Document {
   };
 }
 
-function settleOne(settlement: Settlement): { filter: Filter<DeliveryRow>; update: Document[] } {
-  const { deliveryId, leaseId, closeReason, counts, retryInMs } = settlement;
+/** Results that one statement can record: they end alike, and each is of another delivery. */
+function alike(settlements: readonly Settlement[]): Settlement[][] {
+  const groups = new Map<string, Map<string, Settlement>>();
+  for (const settlement of settlements) {
+    let key = endOf(settlement);
+    // Two leases of one delivery can have ended here one after the other.
+    while (groups.get(key)?.has(settlement.deliveryId)) key += '+';
+    const group = groups.get(key) ?? new Map<string, Settlement>();
+    groups.set(key, group.set(settlement.deliveryId, settlement));
+  }
+  return Array.from(groups.values(), (group) => [...group.values()]);
+}
+
+/** What results must have in common to be recorded by one statement: all that is no part of the attempt. */
+function endOf({ transition: name, closeReason, counts, retryInMs }: Settlement): string {
+  return JSON.stringify([name, closeReason, counts, retryInMs !== undefined]);
+}
+
+/** @param group what `endOf` says is alike, each of another delivery. */
+function settleAlike(group: readonly Settlement[]): { filter: Filter<DeliveryRow>; update: Document[] } {
+  const [{ closeReason, counts, retryInMs, transition: name }] = group as [Settlement];
+  const ids = group.map(({ deliveryId }) => deliveryId);
   const ended = {
-    outcome: literal(settlement.outcome),
-    reason: literal(settlement.reason),
-    detail: literal(settlement.detail ?? null),
-    statusCode: literal(settlement.statusCode),
-    ...(settlement.address === undefined ? {} : { address: literal(settlement.address) }),
-    ...(settlement.response === undefined ? {} : { response: literal(settlement.response) }),
-    leftAt: settlement.leftAt === null ? null : notBeforeClaim(literal(settlement.leftAt)),
-    endedAt: notBeforeClaim(literal(settlement.endedAt)),
-    leaseEnd: 'settled',
-    ...(settlement.span ? literalIds(settlement.span) : {}),
+    $let: {
+      vars: { ended: own(ids, group.map(endedAttempt)) },
+      in: {
+        $mergeObjects: [
+          '$$this',
+          '$$ended',
+          // A time is greater than null, which has to stay.
+          {
+            leftAt: { $cond: ['$$ended.leftAt', notBeforeClaim('$$ended.leftAt'), null] },
+            endedAt: notBeforeClaim('$$ended.endedAt'),
+          },
+        ],
+      },
+    },
   };
   return {
-    filter: {
-      _id: deliveryId,
-      'lease.id': leaseId,
-      state: { $in: TRANSITIONS[settlement.transition].from },
-    },
-    update: transition(settlement.transition, {
-      cause: `lease:${leaseId}`,
+    filter: { _id: { $in: ids }, state: { $in: TRANSITIONS[name].from }, ...heldBy(group) },
+    update: transition(name, {
+      cause: { $concat: ['lease:', '$lease.id'] },
       reason: closeReason,
-      ...(retryInMs === undefined ? {} : { dueInMs: retryInMs }),
+      ...(retryInMs === undefined
+        ? {}
+        : {
+            dueInMs: own(
+              ids,
+              group.map((settlement) => settlement.retryInMs),
+            ),
+          }),
       set: {
         reason: literal(closeReason),
         lease: '$$REMOVE',
@@ -261,14 +306,45 @@ function settleOne(settlement: Settlement): { filter: Filter<DeliveryRow>; updat
         attempts: {
           $map: {
             input: '$attempts',
-            in: {
-              $cond: [{ $eq: ['$$this.leaseId', leaseId] }, { $mergeObjects: ['$$this', ended] }, '$$this'],
-            },
+            in: { $cond: [{ $eq: ['$$this.leaseId', '$lease.id'] }, ended, '$$this'] },
           },
         },
       },
     }),
   };
+}
+
+/** Of values in the order of `ids`, the row's own. A constant array is looked up by a hash table that is made once. */
+function own(ids: readonly string[], values: readonly unknown[]): Document {
+  return { $arrayElemAt: [literal(values), { $indexOfArray: [literal(ids), '$_id'] }] };
+}
+
+/** Each row is held by the lease of its own result. */
+function heldBy(group: readonly Settlement[]): Filter<DeliveryRow> {
+  const byLease = Array.from(
+    Map.groupBy(group, ({ leaseId }) => leaseId),
+    ([leaseId, results]): Filter<DeliveryRow> => ({
+      'lease.id': leaseId,
+      _id: { $in: results.map(({ deliveryId }) => deliveryId) },
+    }),
+  );
+  return byLease.length === 1 ? (byLease[0] ?? {}) : { $or: byLease };
+}
+
+/** What the end adds to an attempt. */
+function endedAttempt(settlement: Settlement): Document {
+  const { outcome, reason, detail = null, statusCode, address, response, leftAt, endedAt, span } = settlement;
+  return {
+    ...{ outcome, reason, detail, statusCode },
+    ...(address === undefined ? {} : { address }),
+    ...(response === undefined ? {} : { response }),
+    ...{ leftAt, endedAt, leaseEnd: 'settled' },
+    ...(span ? { traceId: span.traceId, spanId: span.spanId } : {}),
+  };
+}
+
+function isRecorded({ deliveryId, leaseId }: Settlement): Filter<DeliveryRow> {
+  return { _id: deliveryId, attempts: { $elemMatch: { leaseId, leaseEnd: 'settled' } } };
 }
 
 /** Attempts that were settled by their own lease have that outcome and no late result. */
@@ -284,8 +360,4 @@ function keepEvidence(settlement: Settlement): { filter: Filter<DeliveryRow>; up
       },
     },
   };
-}
-
-function literalIds({ traceId, spanId }: NonNullable<Settlement['span']>): Document {
-  return { traceId: literal(traceId), spanId: literal(spanId) };
 }

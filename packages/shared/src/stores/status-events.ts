@@ -5,6 +5,7 @@ import type { TraceHeaders } from '../domain/delivery.ts';
 import { countNotSent, type NotSent, type NotSentCounts } from '../domain/not-sent.ts';
 import { insertMissing } from './duplicate-keys.ts';
 import { NotSentStore } from './not-sent.ts';
+import { repeatIfLost } from './repeat-write.ts';
 
 /** Most entries of `notSent` in an event's row, so that it stays small however many subscribers there are. */
 export const MAX_NOT_SENT_IN_ROW = 500;
@@ -121,25 +122,28 @@ export class StatusEventStore {
     const sorted = results.map((result) => ({ ...result, notSent: result.notSent.toSorted(bySubscriber) }));
     const long = sorted.filter(({ notSent }) => notSent.length > MAX_NOT_SENT_IN_ROW);
     const lists = await this.#notSent.keep(new Map(long.map(({ id, notSent }) => [id, notSent])));
-    await this.#events.bulkWrite(
-      sorted.map(({ id, deliveries, notSent }) => {
-        const notSentList = lists.get(id);
-        const set = {
-          ...{ fannedOutAt: at, deliveries, notSentCounts: countNotSent(notSent) },
-          notSent: notSent.slice(0, MAX_NOT_SENT_IN_ROW),
-        };
-        return {
-          updateOne: {
-            filter: { _id: id },
-            update:
-              notSentList === undefined
-                ? { $set: set, $unset: { dueAt: '', refused: '', notSentList: '' } }
-                : { $set: { ...set, notSentList }, $unset: { dueAt: '', refused: '' } },
-          },
-        };
-      }),
-      { ordered: false },
+    // Mostly many events went to the same subscribers: those are one statement.
+    const groups = Map.groupBy(sorted, ({ id, deliveries, notSent }) =>
+      JSON.stringify(lists.has(id) ? id : [deliveries, notSent]),
     );
+    const statements = Array.from(groups.values(), (group) => {
+      const [{ id, deliveries, notSent }] = group as [(typeof sorted)[number]];
+      const set = {
+        ...{ fannedOutAt: at, deliveries, notSentCounts: countNotSent(notSent) },
+        notSent: notSent.slice(0, MAX_NOT_SENT_IN_ROW),
+      };
+      const notSentList = lists.get(id);
+      return {
+        updateMany: {
+          filter: { _id: { $in: group.map((result) => result.id) } },
+          update:
+            notSentList === undefined
+              ? { $set: set, $unset: { dueAt: '', refused: '', notSentList: '' } as const }
+              : { $set: { ...set, notSentList }, $unset: { dueAt: '', refused: '' } as const },
+        },
+      };
+    });
+    await repeatIfLost(() => this.#events.bulkWrite(statements, { ordered: false }));
   }
 
   /** Events that were stored and not fanned out in time, oldest first. Index: `due`. */

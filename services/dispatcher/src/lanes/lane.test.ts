@@ -185,10 +185,21 @@ describe('fetching what waits', () => {
     const lane = granted(4);
     lane.leaveWaiting();
     lane.beginRefill();
+    lane.beginFetch();
     lane.endRefill(true);
     expect(lane.beginRefill()).toBe(true);
+    lane.beginFetch();
     lane.endRefill(false);
     expect(lane.beginRefill()).toBe(false);
+  });
+
+  it('is begun for rows in line, of which the database knows too', () => {
+    const lane = granted(4);
+    lane.line.append([{ _id: 'row-1', shipmentId: 'SHP-1', isNew: true }], 10);
+    expect([lane.waiting, lane.idle, lane.beginRefill()]).toEqual([true, false, true]);
+    lane.line.next(1);
+    lane.endRefill(false);
+    expect([lane.waiting, lane.idle]).toEqual([false, true]);
   });
 
   it('is begun for rows that only another worker has heard of', () => {
@@ -229,6 +240,7 @@ describe('a lane may be forgotten', () => {
     lane.leaveWaiting();
     expect(lane.idle).toBe(false);
     lane.beginRefill();
+    lane.beginFetch();
     expect(lane.idle).toBe(false);
     lane.endRefill(false);
     expect(lane.idle).toBe(true);

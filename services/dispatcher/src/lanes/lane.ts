@@ -1,4 +1,5 @@
 import type { LaneGrant } from '@waybill/shared/stores/lanes';
+import { Line } from './line.ts';
 
 /** Failures in a row, and how long they must have gone on in milliseconds, before the breaker opens. */
 const BREAKER_FAILURES = 20;
@@ -22,6 +23,8 @@ interface LaneAsk {
  */
 export class Lane {
   readonly subscriberId: string;
+  /** The rows that come next, as far as they are remembered. */
+  readonly line = new Line();
   /** Slots taken: requests under way and claims being made. */
   #taken = 0;
   #slots = 0;
@@ -49,12 +52,13 @@ export class Lane {
     return this.#taken;
   }
 
+  /** Rows are in line, or may be found in the database. */
   get waiting(): boolean {
-    return this.#waiting;
+    return this.#waiting || this.line.length > 0;
   }
 
   get idle(): boolean {
-    return this.#taken === 0 && !this.#waiting && !this.#refilling;
+    return this.#taken === 0 && !this.waiting && !this.#refilling;
   }
 
   /** The breaker is half open: what is under way is a probe. */
@@ -138,26 +142,40 @@ export class Lane {
     return now < this.#tokensUntil ? this.#tokens : 0;
   }
 
-  /** Rows were left unclaimed because no slot was free; they are to be fetched when some are. */
+  /** Rows were left to the database because no slot was free; they are to be fetched when some are. */
   leaveWaiting(): void {
     this.#waiting = true;
   }
 
   /**
-   * Whether it is time to fetch waiting rows. One fetch at a time.
+   * Whether it is time for waiting rows. One refill at a time.
    *
    * @param batch whether to wait until half the slots are free, so that rows come in batches and the rest keeps the
    * subscriber busy meanwhile.
    */
   beginRefill(batch = true): boolean {
-    if (!this.#waiting || this.#refilling) return false;
+    if (!this.waiting || this.#refilling) return false;
     if (this.#taken > 0 && (batch ? this.#taken > this.#slots / 2 : this.#taken >= this.#slots)) return false;
     this.#refilling = true;
-    this.#waiting = false;
     return true;
   }
 
-  /** @param more whether rows may have been left. */
+  /** Rows may wait in the database that are not in line. */
+  get waitingElsewhere(): boolean {
+    return this.#waiting;
+  }
+
+  /**
+   * The database is asked for rows that wait: from here on others may be left there.
+   *
+   * @param all whether it is asked for new rows too.
+   */
+  beginFetch(all = true): void {
+    this.#waiting = false;
+    if (all) this.line.forgetLeftOut();
+  }
+
+  /** @param more whether rows may have been left in the database. */
   endRefill(more: boolean): void {
     this.#refilling = false;
     if (more || (this.#shared && this.#taken > 0)) this.#waiting = true;

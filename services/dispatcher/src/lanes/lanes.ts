@@ -75,6 +75,13 @@ export class Lanes {
     return lane;
   }
 
+  /** How many rows are in line, in all lanes. */
+  remembered(): number {
+    let rows = 0;
+    for (const { line } of this.#lanes.values()) rows += line.length;
+    return rows;
+  }
+
   /** Lanes with rows waiting and nothing under way: no request of theirs will wake them. */
   *asleep(): Generator<Lane> {
     for (const lane of this.waiting()) if (lane.taken === 0) yield lane;

@@ -37,7 +37,7 @@ export interface Worker {
   readonly dispatch: Dispatch;
   readonly settler: Settler;
   /** Gives it commands for rows, as one batch. */
-  command(rows: readonly DeliveryRow[]): Promise<unknown>;
+  command(rows: readonly DeliveryRow[], runId?: string): Promise<unknown>;
 }
 
 /** Dispatchers as `main.ts` builds them, on real engines and a database of their own. */
@@ -95,9 +95,9 @@ export class Bench implements AsyncDisposable {
     dispatch.start();
     this.#resources.add(name, () => dispatch.stop(1_000));
     const handle = onCommands(dispatch);
-    const command = (rows: readonly DeliveryRow[]) => {
+    const command = (rows: readonly DeliveryRow[], runId = 'test') => {
       const messages = rows.map(({ _id: deliveryId, shipmentId, subscriberId }, index) => ({
-        value: { deliveryId, shipmentId, subscriberId, runId: 'test' },
+        value: { deliveryId, shipmentId, subscriberId, runId },
         offset: String(index),
         context: ROOT_CONTEXT,
       }));

@@ -1,10 +1,11 @@
-import { type Context, ROOT_CONTEXT } from '@opentelemetry/api';
+import { ROOT_CONTEXT } from '@opentelemetry/api';
 import { MAX_EVENT_BYTES } from '@waybill/shared/contracts/status-event';
-import type { BatchHandler, Refusal } from '@waybill/shared/kafka/consumer-loop';
+import { fanOutRunId } from '@waybill/shared/domain/run';
+import type { BatchHandler, ReceivedBatch, Refusal } from '@waybill/shared/kafka/consumer-loop';
 import type { Producer } from '@waybill/shared/kafka/producer';
+import { Rounds } from '@waybill/shared/runtime/rounds';
 import type { ChainStore } from '@waybill/shared/stores/chains';
 import type { DatabaseClock } from '@waybill/shared/stores/database-clock';
-import type { DeliveryStore } from '@waybill/shared/stores/deliveries';
 import type { StatusEventStore } from '@waybill/shared/stores/status-events';
 import type { SubscriberRow, SubscriberStore } from '@waybill/shared/stores/subscribers';
 import { eventsAfterRetention, eventsIngested, fannedOutDeliveries } from '@waybill/shared/telemetry/metrics';
@@ -16,13 +17,16 @@ import { eventRow } from '../events/event-row.ts';
 import { commandFor } from '../ticks/command.ts';
 import { type OpenEvent, planFanOut } from './plan.ts';
 
+/** Most events that are fanned out together, unless one batch has more. */
+const MAX_EVENTS_TOGETHER = 250;
 /** How often a batch looks for places in its chains while others take them, before it is left to come again. */
 const MAX_OVERTAKEN = 20;
+
+type Batch = ReceivedBatch<'statusEvents'>;
 
 interface FanOutDeps {
   readonly events: StatusEventStore;
   readonly subscribers: SubscriberStore;
-  readonly deliveries: DeliveryStore;
   readonly chains: ChainStore;
   readonly deletedEvents: DeletedEvents;
   readonly producer: Producer;
@@ -33,72 +37,77 @@ interface FanOutDeps {
 }
 
 /**
- * Makes one delivery per event and subscriber that wants it, a whole batch at a time. Each step may be repeated:
- * rows under the unique index, then commands, then the rows marked queued, then the events marked fanned out;
- * after a crash between any two the batch comes again, or the tick finds what is due.
+ * Makes one delivery per event and subscriber that wants it, batches of several partitions together. Each step may be
+ * repeated: rows under the unique index, then commands, then the events marked fanned out; after a crash between any two
+ * the batch comes again, and what it left is found by the tick.
  */
 export function onStatusEvents(deps: FanOutDeps): BatchHandler<'statusEvents'> {
-  const { events, clock, namingKey } = deps;
-
-  return async ({ partition, firstOffset, messages }) => {
-    const now = clock.now();
-    const refusals: Refusal[] = [];
-    const readable = messages.flatMap(({ value: event, offset, context }) => {
-      const row = eventRow(event, 'kafka', namingKey, now);
-      const traceHeaders = headersOf(context);
-      if (row)
-        return [{ event, row: { ...row, ...(traceHeaders ? { traceHeaders } : {}) }, offset, context }];
-      refusals.push({ offset, reason: 'too_large', detail: `an event has at most ${MAX_EVENT_BYTES} bytes` });
-      return [];
-    });
-    const stored = await events.insert(
-      readable.map(({ row }) => row),
-      'stored',
-    );
-    const runId = `fan-out/${partition}@${firstOffset}`;
-    const open = new Map<string, OpenEvent>();
-    readable.forEach((item, index) => {
-      const found = stored[index];
-      if (found === 'conflict') {
-        const detail = `version ${item.row.eventVersion} of this shipment is stored with another content`;
-        refusals.push({ offset: item.offset, reason: 'conflict', detail });
-      } else if (found !== 'same_done') {
-        open.get(item.row._id)?.span.end();
-        open.set(item.row._id, begin(item, runId));
-      }
-      if (found === 'inserted') eventsIngested.inc({ origin: 'kafka', result: 'accepted' });
-    });
-    if (open.size === 0) return refusals;
-    try {
-      await fanOut([...open.values()], runId, now, deps);
-    } catch (error) {
-      for (const { span } of open.values()) fail(span, error);
-      throw error;
-    } finally {
-      for (const { span } of open.values()) span.end();
-    }
-    return refusals;
-  };
+  const rounds = new Rounds<Batch, Refusal[]>(
+    (batches) => takeBatches(batches, deps),
+    ({ messages }) => messages.length,
+    MAX_EVENTS_TOGETHER,
+  );
+  return (batch) => rounds.do(batch);
 }
 
-function begin(item: Pick<OpenEvent, 'event' | 'row' | 'context'>, runId: string): OpenEvent {
-  const { shipmentId, eventVersion } = item.event;
+/** @returns what each batch refuses. */
+async function takeBatches(batches: readonly Batch[], deps: FanOutDeps): Promise<Refusal[][]> {
+  const { events, clock, namingKey } = deps;
+  const now = clock.now();
+  const refusals = batches.map((): Refusal[] => []);
+  const readable = batches.flatMap(({ partition, firstOffset, messages }, batch) => {
+    const runId = fanOutRunId(partition, firstOffset);
+    const refuse = (refusal: Refusal): void => void refusals[batch]?.push(refusal);
+    return messages.flatMap(({ value: event, offset, context }) => {
+      const row = eventRow(event, 'kafka', namingKey, now);
+      const traceHeaders = headersOf(context);
+      const rowWithStory = row && { ...row, ...(traceHeaders ? { traceHeaders } : {}) };
+      if (rowWithStory) return [{ event, row: rowWithStory, offset, context, runId, refuse }];
+      refuse({ offset, reason: 'too_large', detail: `an event has at most ${MAX_EVENT_BYTES} bytes` });
+      return [];
+    });
+  });
+  const stored = await events.insert(
+    readable.map(({ row }) => row),
+    'stored',
+  );
+  const open = new Map<string, OpenEvent>();
+  readable.forEach((item, index) => {
+    const found = stored[index];
+    if (found === 'conflict') {
+      const detail = `version ${item.row.eventVersion} of this shipment is stored with another content`;
+      item.refuse({ offset: item.offset, reason: 'conflict', detail });
+    } else if (found !== 'same_done') {
+      open.get(item.row._id)?.span.end();
+      open.set(item.row._id, begin(item));
+    }
+    if (found === 'inserted') eventsIngested.inc({ origin: 'kafka', result: 'accepted' });
+  });
+  if (open.size === 0) return refusals;
+  try {
+    await fanOut([...open.values()], now, deps);
+  } catch (error) {
+    for (const { span } of open.values()) fail(span, error);
+    throw error;
+  } finally {
+    for (const { span } of open.values()) span.end();
+  }
+  return refusals;
+}
+
+function begin({ event, row, context, runId }: Omit<OpenEvent, 'span'>): OpenEvent {
+  const { shipmentId, eventVersion } = event;
   const attributes = {
     [ATTRIBUTE.shipmentId]: shipmentId,
     [ATTRIBUTE.eventVersion]: eventVersion,
     [ATTRIBUTE.runId]: runId,
   };
-  const span = tracer.startSpan(SPAN.fanOut, { attributes }, item.context);
-  return { ...item, span, context: named(within(span, item.context)) };
+  const span = tracer.startSpan(SPAN.fanOut, { attributes }, context);
+  return { event, row, runId, span, context: named(within(span, context)) };
 }
 
-async function fanOut(
-  found: readonly OpenEvent[],
-  runId: string,
-  now: Date,
-  deps: FanOutDeps,
-): Promise<void> {
-  const { events, subscribers, deliveries, deletedEvents, producer, clock, visibilityMs } = deps;
+async function fanOut(found: readonly OpenEvent[], now: Date, deps: FanOutDeps): Promise<void> {
+  const { events, subscribers, deletedEvents, producer, clock } = deps;
   // After the events were stored: one that retention deletes at this moment is in the ledger by now.
   const foundRows = found.map(({ row }) => row);
   const [everybody, deleted] = await Promise.all([subscribers.all(), deletedEvents.among(foundRows)]);
@@ -106,28 +115,22 @@ async function fanOut(
   eventsAfterRetention.inc(deleted.size);
   const open = found.filter(({ row }) => !deleted.has(row._id));
   if (open.length === 0) return;
-  const plans = await makeRows(deps, everybody, open, runId, now);
-  const rows = plans.flatMap((plan) => plan.deliveries);
-  const stories = plans.flatMap((plan, index): Context[] => {
-    const { span, context = ROOT_CONTEXT } = open[index] ?? {};
-    span?.setAttribute(ATTRIBUTE.deliveryCount, plan.deliveries.length);
-    return plan.deliveries.map(() => context);
+  const plans = await makeRows(deps, everybody, open, now);
+  const commands = plans.flatMap(({ deliveries }, index) => {
+    const { span, runId = '', context = ROOT_CONTEXT } = open[index] ?? {};
+    span?.setAttribute(ATTRIBUTE.deliveryCount, deliveries.length);
+    return deliveries.map((row) => ({ command: commandFor(row, runId), parent: context }));
   });
   await producer.send(
     'deliveryCommands',
-    rows.map((row) => commandFor(row, runId)),
-    (index) => ({ parent: stories[index] ?? ROOT_CONTEXT }),
-  );
-  await deliveries.markEnqueued(
-    rows.map((row) => row._id),
-    runId,
-    visibilityMs,
+    commands.map(({ command }) => command),
+    (index) => ({ parent: commands[index]?.parent ?? ROOT_CONTEXT }),
   );
   await events.markFannedOut(
     clock.now(),
     plans.map((plan) => ({ id: plan.id, deliveries: plan.deliveries.length, notSent: plan.notSent })),
   );
-  fannedOutDeliveries.inc(rows.length);
+  fannedOutDeliveries.inc(commands.length);
 }
 
 /**
@@ -135,18 +138,17 @@ async function fanOut(
  * owner that went on after it had lost the partition, plans again from where the chain ends now.
  */
 async function makeRows(
-  { chains, namingKey }: FanOutDeps,
+  { chains, namingKey, visibilityMs }: FanOutDeps,
   everybody: readonly SubscriberRow[],
   open: readonly OpenEvent[],
-  runId: string,
   now: Date,
 ): Promise<ReturnType<typeof planFanOut>> {
   const numbered = new Set(everybody.filter(({ delivery }) => delivery.sequence).map((row) => row._id));
   const shipmentIds = [...new Set(open.map(({ event }) => event.shipmentId))];
   for (let overtaken = 0; overtaken < MAX_OVERTAKEN; overtaken++) {
-    const plans = planFanOut(open, everybody, await chains.ends(shipmentIds), namingKey, runId);
+    const plans = planFanOut(open, everybody, await chains.ends(shipmentIds), namingKey);
     const missing = plans.flatMap((plan) => plan.missing);
-    if (await chains.append(missing, numbered, now)) return plans;
+    if (await chains.append(missing, numbered, now, visibilityMs)) return plans;
   }
   throw new Error(`other handlers took the places of this batch's deliveries ${MAX_OVERTAKEN} times`);
 }

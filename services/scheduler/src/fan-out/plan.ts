@@ -13,6 +13,8 @@ import { headersOf, spanContextOf } from '@waybill/shared/telemetry/propagation'
 export interface OpenEvent {
   readonly event: StatusEvent;
   readonly row: StatusEventRow;
+  /** The run that selects it. */
+  readonly runId: string;
   /** The event's story, up to the span of its fan-out. */
   readonly context: Context;
   readonly span: Span;
@@ -37,7 +39,6 @@ export function planFanOut(
   everybody: readonly SubscriberRow[],
   ends: ReadonlyMap<string, ChainEnd>,
   namingKey: Buffer,
-  runId: string,
 ): Plan[] {
   const made = subscribersWithRows(ends.values());
   const moving = new Map(ends);
@@ -58,7 +59,8 @@ export function planFanOut(
       const { subscriberId } = row;
       const versions = [...(end?.versions ?? []), eventVersion];
       moving.set(chainOf(row), { shipmentId, subscriberId, chain, eventVersion, versions });
-      const made = { ...row, previousVersion: end?.eventVersion ?? null, chain, status, runId, ...story };
+      const previousVersion = end?.eventVersion ?? null;
+      const made = { ...row, previousVersion, chain, status, runId: item.runId, ...story };
       const payload = payloads.get(subscriberId) ?? 'full';
       return [payload === 'full' ? made : { ...made, payload }];
     });

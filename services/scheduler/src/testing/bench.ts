@@ -47,7 +47,7 @@ export interface Engines {
   readonly SCHEMA_REGISTRY_URL: string;
 }
 
-const VISIBILITY_MS = 30_000;
+export const VISIBILITY_MS = 30_000;
 /** One key per role. */
 export const KEYS = {
   ingest: 'ingest-key-0123456789',
@@ -139,11 +139,11 @@ export class Bench implements AsyncDisposable {
 
   /** The fan-out of one instance. */
   fanOut({ producer = this.connections.producer, chains = this.chains } = {}): BatchHandler<'statusEvents'> {
-    const { events, subscribers, deliveries, namingKey } = this;
+    const { events, subscribers, namingKey } = this;
     const { clock } = this.connections;
     const { deletedEvents } = this.retention();
     return onStatusEvents({
-      ...{ events, subscribers, deliveries, chains, deletedEvents, producer, clock, namingKey },
+      ...{ events, subscribers, chains, deletedEvents, producer, clock, namingKey },
       visibilityMs: VISIBILITY_MS,
     });
   }

@@ -1,0 +1,70 @@
+import type { Context } from '@opentelemetry/api';
+import type { Candidate } from '@waybill/shared/stores/leases';
+
+/** A row to be claimed, with the story of the command that named it, if one did. */
+export interface Offered extends Candidate {
+  readonly context?: Context;
+  /** Nobody has tried it. */
+  readonly isNew?: boolean;
+}
+
+/** Rows that one lane remembers at most. */
+export const MAX_IN_LINE = 1_000;
+
+/**
+ * New rows that commands named while no slot was free, first come, first served: what is remembered here need not be
+ * looked for in the database. Only names: the claim decides, and a row that somebody else took meanwhile is passed over.
+ * Retries are left to the database, which shares the slots between them and new rows.
+ *
+ * When rows had to be left out, later ones are left out as well until the database was asked for all of them, so that
+ * nobody overtakes for ever.
+ */
+export class Line {
+  #rows: Offered[] = [];
+  #leftOut = false;
+
+  get length(): number {
+    return this.#rows.length;
+  }
+
+  /**
+   * Puts rows at the end.
+   *
+   * @param room for so many at most, in all that this worker remembers.
+   * @returns whether all of them are in the line.
+   */
+  append(rows: readonly Offered[], room: number): boolean {
+    const fresh = rows.filter(({ isNew }) => isNew);
+    const free = Math.min(room, MAX_IN_LINE - this.#rows.length);
+    const kept = this.#leftOut ? 0 : Math.max(0, Math.min(fresh.length, free));
+    this.#rows.push(...fresh.slice(0, kept));
+    if (kept < fresh.length) this.#leftOut = true;
+    return kept === rows.length;
+  }
+
+  /** Whether new rows wait in the database that are not in line. */
+  get leftOut(): boolean {
+    return this.#leftOut;
+  }
+
+  /** Takes the first ones out. */
+  next(count: number): Offered[] {
+    return this.#rows.splice(0, count);
+  }
+
+  /** Gives back what `next` took out and could not be used. */
+  putBack(rows: readonly Offered[]): void {
+    this.#rows.unshift(...rows);
+  }
+
+  /** Whoever calls it asks the database for what was left out. */
+  forgetLeftOut(): void {
+    this.#leftOut = false;
+  }
+
+  /** Forgets all of them; they are in the database. */
+  clear(): void {
+    this.#rows = [];
+    this.#leftOut = false;
+  }
+}
