@@ -594,7 +594,7 @@ describe('the other pages', () => {
     // Midnight is that of the reader.
     expect(new URL(page.url()).searchParams.get('from')).toBe('2026-06-30T22:00:00.000Z');
     await page.reload();
-    expect(await page.getByLabel('Made before').inputValue()).toBe('2026-07-02T00:00:00');
+    expect(await page.getByLabel('Made before').inputValue()).toMatch(/^2026-07-02T00:00/);
     await page.goto('/deliveries/nobody-knows-it');
     await page.getByRole('heading', { name: 'There is no such delivery' }).waitFor();
     await page.goto('/retention/nothing');
