@@ -133,7 +133,7 @@ describe('a late delivery', () => {
     await second.getByRole('row', { name: `Idempotency-Key ${id} on record` }).waitFor();
     await second.getByRole('row', { name: /^webhook-signature .*masked secret, not kept/ }).waitFor();
     await second.getByRole('row', { name: /^webhook-timestamp \d{10}.* computed/ }).waitFor();
-    await second.getByText(/held the lease from .* it ended with the result/).waitFor();
+    await second.getByText(/held the lease from .* on, .* it ended with the result/).waitFor();
     await page
       .getByText(/Claimed by \S+, under lease/)
       .first()
@@ -530,6 +530,22 @@ describe('what goes wrong', () => {
     await expectAccessible(page);
     await page.unroute(DELIVERIES);
     await page.getByRole('button', { name: 'Try again' }).click();
+    await page.getByRole('alert').waitFor({ state: 'detached' });
+    await leave(page);
+  });
+
+  it('is told where live figures stay away, however open the connection looks', async () => {
+    const page = await asOperator('/key');
+    await page.getByRole('row', { name: /Fires a slot/ }).waitFor();
+    await page.clock.install();
+    await page.route('**/v1/live', () => {});
+    await page.getByRole('link', { name: 'Now' }).click();
+    await page.getByText('Loading how things are…').waitFor();
+    await page.clock.fastForward(11_000);
+    await page.getByText('Nothing comes from Waybill; trying again.').waitFor();
+    await page.unroute('**/v1/live');
+    await page.clock.fastForward(3_000);
+    await page.getByText('Events fanned out').waitFor();
     await page.getByRole('alert').waitFor({ state: 'detached' });
     await leave(page);
   });

@@ -10,7 +10,7 @@ import { durationWords } from '../words/duration.ts';
 import { codeWords } from '../words/wait-words.ts';
 import css from './delivery.module.css';
 import { PhaseBar } from './phase-bar.tsx';
-import { headersCaveat, type Known, type SentHeader, sentHeaders } from './sent-headers.ts';
+import { headersCaveat, headersTitle, type Known, type SentHeader, sentHeaders } from './sent-headers.ts';
 import type { Phases } from './story.ts';
 
 interface Props {
@@ -63,7 +63,7 @@ export function AttemptCard({ delivery, attempt, phases, subscriber }: Props) {
         <LeaseFacts attempt={attempt} />
       </details>
       <details>
-        <summary>Headers sent</summary>
+        <summary>{headersTitle(attempt)}</summary>
         <Headers delivery={delivery} attempt={attempt} subscriber={subscriber} />
       </details>
       {response && (
@@ -92,7 +92,8 @@ function LeaseHistory({
     renewals === 0 ? 'never renewed' : `renewed ${renewals === 1 ? 'once' : `${renewals} times`}`;
   return (
     <p className={parts.why}>
-      {worker} held the lease from <Time at={claimedAt} precise />, {renewed};{' '}
+      {worker} {leaseEnd === null ? 'has held' : 'held'} the lease from <Time at={claimedAt} precise /> on,{' '}
+      {renewed};{' '}
       {leaseEnd === 'settled' && endedAt && (
         <>it ended with the result after {durationWords(Date.parse(endedAt) - Date.parse(claimedAt))}.</>
       )}

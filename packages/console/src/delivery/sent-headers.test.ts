@@ -1,7 +1,7 @@
 import { EVENT_CONTENT_TYPE } from '@waybill/shared/contracts/webhook';
 import { describe, expect, it } from 'vitest';
 import type { Attempt, Delivery, Subscriber } from '../waybill.ts';
-import { headersCaveat, sentHeaders } from './sent-headers.ts';
+import { headersCaveat, headersTitle, sentHeaders } from './sent-headers.ts';
 
 const delivery = { idempotencyKey: 'dlv_1', previousVersion: 3, sequence: 17 } as unknown as Delivery;
 const attempt = {
@@ -58,12 +58,13 @@ describe('the headers of a request', () => {
   });
 
   it.each([
-    ['accepted', attempt.leftAt, null],
-    ['not_sent', null, 'None of these were sent'],
-    ['unknown', null, 'Nobody recorded whether the request left.'],
-    [null, null, 'Nobody has recorded yet'],
-  ] as const)('are said to have been sent only where that is known: %s', (outcome, leftAt, words) => {
+    ['accepted', attempt.leftAt, 'Headers sent', null],
+    ['not_sent', null, 'Headers that would have been sent', 'None of these were sent'],
+    ['unknown', null, 'Headers sent, if any were', 'Nobody recorded whether the request left.'],
+    [null, null, 'Headers sent, if any were', 'Nobody has recorded yet'],
+  ] as const)('are said to have been sent only where that is known: %s', (outcome, leftAt, title, words) => {
     const said = headersCaveat({ ...attempt, outcome, leftAt });
+    expect(headersTitle({ ...attempt, outcome, leftAt })).toBe(title);
     if (words === null) expect(said).toBeNull();
     else expect(said).toContain(words);
   });

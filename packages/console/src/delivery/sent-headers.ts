@@ -114,6 +114,12 @@ function apiKeyHeader(subscriber: Subscriber | null): string | null {
   return typeof header === 'string' ? header : null;
 }
 
+/** What the headers of an attempt are called, claiming no more than is on record. */
+export function headersTitle({ outcome, leftAt }: Attempt): string {
+  if (leftAt !== null) return 'Headers sent';
+  return outcome === 'not_sent' ? 'Headers that would have been sent' : 'Headers sent, if any were';
+}
+
 /** Whether there were any, in words that claim no more than is on record; null: the request left. */
 export function headersCaveat({ outcome, leftAt }: Attempt): string | null {
   if (leftAt !== null) return null;

@@ -15,10 +15,12 @@ interface Props {
   readonly delivery: Delivery;
   /** As it is now; null: it is gone; undefined: not known. */
   readonly subscriber: Subscriber | null | undefined;
+  /** When it was as it is shown. */
+  readonly now: Date;
 }
 
 /** Everything that happened to a delivery, oldest first; what its record no longer holds is loaded on demand. */
-export function Story({ delivery, subscriber }: Props) {
+export function Story({ delivery, subscriber, now }: Props) {
   const { id, attempts, transitions, attemptCount } = delivery;
   const older = useInfiniteQuery({
     queryKey: ['history', id],
@@ -38,7 +40,7 @@ export function Story({ delivery, subscriber }: Props) {
     attempts: [...archived.flatMap((part) => part.attempts), ...attempts],
     transitions: [...archived.flatMap((part) => part.transitions), ...transitions],
   };
-  const story = storyOf(whole);
+  const story = storyOf(whole, now);
   const missing = attemptCount - whole.attempts.length;
   return (
     <>

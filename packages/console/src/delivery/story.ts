@@ -21,10 +21,19 @@ export interface Phases {
   readonly connecting: number | null;
   /** From the first byte of the request to the end of the answer. */
   readonly answering: number | null;
+  /** What a worker had it for without a word of what it did: it is under way, or the worker was lost. */
+  readonly untold: number | null;
 }
 
-/** A delivery's attempts and transitions in one line of time, oldest first. Transitions that an attempt tells are left out. */
-export function storyOf(delivery: Pick<Delivery, 'createdAt' | 'attempts' | 'transitions'>): Entry[] {
+/**
+ * A delivery's attempts and transitions in one line of time, oldest first.
+ *
+ * @param now until when an attempt that is under way has lasted.
+ */
+export function storyOf(
+  delivery: Pick<Delivery, 'createdAt' | 'attempts' | 'transitions'>,
+  now: Date,
+): Entry[] {
   const { attempts, transitions } = delivery;
   const told = transitions.map(
     (transition): Entry => ({
@@ -39,7 +48,7 @@ export function storyOf(delivery: Pick<Delivery, 'createdAt' | 'attempts' | 'tra
       kind: 'attempt',
       at: attempt.claimedAt,
       attempt,
-      phases: phasesOf(attempt, beginOf(delivery, attempts[index - 1], attempt)),
+      phases: phasesOf(attempt, beginOf(delivery, attempts[index - 1], attempt), now),
     }),
   );
   // A claim and its attempt have one time: the transition introduces the attempt.
@@ -63,14 +72,18 @@ function beginOf(
   return replays.at(-1)?.at ?? since;
 }
 
-function phasesOf({ claimedAt, leftAt, endedAt }: Attempt, since: string): Phases {
+function phasesOf(attempt: Attempt, since: string, now: Date): Phases {
+  const { outcome, claimedAt, leftAt, endedAt, leaseUntil, leaseEnd } = attempt;
   const between = (from: string, to: string) => Math.max(0, Date.parse(to) - Date.parse(from));
-  const connected = leftAt ?? endedAt;
-  return {
-    waiting: between(since, claimedAt),
-    connecting: connected === null ? null : between(claimedAt, connected),
-    answering: leftAt === null || endedAt === null ? null : between(leftAt, endedAt),
-  };
+  const waiting = between(since, claimedAt);
+  const ended = endedAt ?? (leaseEnd === null ? now.toISOString() : leaseUntil);
+  // Only who knows that nothing left, or when it left, can tell connecting from what came after.
+  if (leftAt === null && outcome !== 'not_sent')
+    return { waiting, connecting: null, answering: null, untold: between(claimedAt, ended) };
+  const connecting = between(claimedAt, leftAt ?? ended);
+  if (leftAt === null) return { waiting, connecting, answering: null, untold: null };
+  if (endedAt === null) return { waiting, connecting, answering: null, untold: between(leftAt, ended) };
+  return { waiting, connecting, answering: between(leftAt, endedAt), untold: null };
 }
 
 /**
@@ -131,16 +144,18 @@ export interface TimeSpent {
   readonly waiting: number;
   readonly connecting: number;
   readonly answering: number;
+  readonly untold: number | null;
 }
 
 /** @param now for one that is still owed. */
 export function timeSpent(delivery: Delivery, now: Date): TimeSpent {
-  const phases = storyOf(delivery).flatMap((entry) => (entry.kind === 'attempt' ? [entry.phases] : []));
+  const phases = storyOf(delivery, now).flatMap((entry) => (entry.kind === 'attempt' ? [entry.phases] : []));
   const total = Math.max(
     0,
     Date.parse(delivery.closedAt ?? now.toISOString()) - Date.parse(delivery.createdAt),
   );
-  const connecting = phases.reduce((sum, phase) => sum + (phase.connecting ?? 0), 0);
-  const answering = phases.reduce((sum, phase) => sum + (phase.answering ?? 0), 0);
-  return { total, connecting, answering, waiting: Math.max(0, total - connecting - answering) };
+  const sumOf = (name: keyof Phases) => phases.reduce((sum, phase) => sum + (phase[name] ?? 0), 0);
+  const [connecting, answering, untold] = [sumOf('connecting'), sumOf('answering'), sumOf('untold')];
+  const waiting = Math.max(0, total - connecting - answering - untold);
+  return { total, connecting, answering, untold: untold === 0 ? null : untold, waiting };
 }

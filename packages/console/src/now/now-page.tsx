@@ -1,5 +1,5 @@
 import { lazy, Suspense } from 'react';
-import { Fault, Loading } from '../parts/notice.tsx';
+import { Fault, Loading, Notice } from '../parts/notice.tsx';
 import parts from '../parts/parts.module.css';
 import { Time } from '../parts/time.tsx';
 import { Title } from '../parts/title.tsx';
@@ -18,6 +18,13 @@ export function NowPage() {
     <>
       <Title>Now</Title>
       {fault && <Fault error={fault} />}
+      {fault && last && (
+        <Notice tone="warn">
+          <p>
+            What is shown below is old: it is of <Time at={last.at} precise />.
+          </p>
+        </Notice>
+      )}
       {!last && !fault && <Loading what="how things are" />}
       {last && (
         <>
