@@ -75,7 +75,9 @@ export WAYBILL_API_KEY=…                    # the secret of a key; --api-key-f
 waybill doctor                              # what is wrong, and what to do
 \`\`\`
 
-Both are in the line that \`pnpm stack\` prints: \`scheduler\`, and one of \`apiKeys\`. No option takes the key itself, because
+Both are in the line that \`pnpm stack\` prints: \`scheduler\`, and one of \`apiKeys\`. With \`docker compose\` the address is
+the one above, and the secret is the third part of an entry of \`WAYBILL_API_KEYS\` in \`.env\`; the images hold the services
+alone, so the command line runs from the repository or from any machine that reaches the API. No option takes the key itself, because
 every process of a machine can read the arguments of every other; it is never printed. [api.md](api.md) says which role
 may do what.
 
@@ -105,4 +107,6 @@ auth:
 Everything but \`id\` is the body of \`PUT /v1/subscribers/{id}\`, checked by the same schema before anything is changed; what
 is left out takes its default, but for \`enabled\`: that stays as it is, so that nobody's emergency stop is undone by a
 deployment. Stored secrets are shown by their fingerprints only and cannot be compared: \`--put-secrets\` puts them whether
-anything else differs or not. A signing secret that is left out stays; where there is none, one is made and shown once.`;
+anything else differs or not. A signing secret that is left out stays; where there is none, one is made and shown once.
+What the scheduler alone can judge, such as whether its egress list allows an address, is told when it is applied, not by a
+dry run.`;

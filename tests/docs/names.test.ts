@@ -40,7 +40,8 @@ it('every command of the repository', async () => {
   const manifest = async (folder: string): Promise<Record<'scripts' | 'bin', Record<string, string>>> =>
     JSON.parse(await readFile(join(ROOT, folder, 'package.json'), 'utf8'));
   const [{ scripts }, { bin }] = await Promise.all([manifest('.'), manifest('packages/cli')]);
-  const known = { ...scripts, ...bin };
+  // `exec` is pnpm's own.
+  const known = { ...scripts, ...bin, exec: '' };
   const used = named(/\bpnpm(?:@10)? ([a-z]+)\b/g);
   expect(used.size).toBeGreaterThan(5);
   expect([...used].filter(([name]) => !Object.hasOwn(known, name))).toEqual([]);

@@ -113,6 +113,7 @@ describe('subscribers', () => {
     const refused = await waybill.run(['subscribers', 'apply', '-f', file]);
     expect(refused.status).toBe(65);
     expect(refused.out).toMatch(/\+ metadata\n[\s\S]*url[\s\S]*\+ fine/);
+    expect(refused.err).toMatch(/^1 create, 0 update/m);
     const listed = await done(['subscribers', 'list', '--limit', '1']);
     expect(listed.err).toContain('There are more');
     const ids = (await done(['subscribers', 'list', '--all', '--json'])).json<{ id: string }>();
@@ -127,6 +128,11 @@ describe('subscribers', () => {
     const pruned = await ready.run(['subscribers', 'apply', '-f', folder, '--prune']);
     expect([pruned.status, pruned.out]).toEqual([0, expect.stringContaining('- fine')]);
     expect((await waybill.run(['subscribers', 'get', 'fine'])).status).toBe(66);
+
+    const emptied = await write('emptied.yaml', '# moved elsewhere\n');
+    const kept = await ready.run(['subscribers', 'apply', '-f', emptied, '--prune']);
+    expect([kept.status, kept.err]).toEqual([65, expect.stringContaining('would remove all of them')]);
+    expect((await done(['subscribers', 'list', '--json'])).json()).toHaveLength(2);
   });
 
   it('are tried out, disabled and enabled', async () => {
@@ -235,6 +241,11 @@ describe('publishing a file', () => {
     expect(mixed.err).toMatch(/^line 3 .*: invalid: .*\$\.eventVersion/m);
     expect(mixed.err).toMatch(/^line 4 \(SHP-mixed version 1\): conflict/m);
     expect(mixed.err).toContain('Done: 2 accepted, 1 conflict, 2 invalid.');
+    expect(mixed.err).not.toContain('Broken off');
+    const nowhere = await waybill.run(['publish', '-f', file, '--state', join(directory, 'none/progress')]);
+    expect([nowhere.status, nowhere.err]).toEqual([65, expect.stringContaining('cannot be written')]);
+    // It is told before anything is posted.
+    expect(nowhere.err).not.toMatch(/line 2|Broken off/);
     const shipment = await stack.api.shipment('SHP-mixed');
     expect(shipment?.versions.map(({ eventVersion }) => eventVersion)).toEqual([1, 2]);
   });
@@ -329,6 +340,32 @@ describe('what became of events', () => {
         .map((line) => JSON.parse(line) as { to: string; outcome: string | null });
     await eventually(() => expect(toldOf().at(-1)).toMatchObject({ to: 'delivered', outcome: 'accepted' }));
     expect(toldOf().map(({ to }) => to)).toEqual(['pending', 'queued', 'in_flight', 'delivered']);
+    tail.child.kill('SIGINT');
+    expect((await tail.ended).status).toBe(0);
+  });
+
+  it('goes on following when the scheduler is restarted: nothing twice, nothing left out', async () => {
+    const tail = waybill.start(['tail', '--subscriber', 'clinic', '--from', '1h', '--json']);
+    await eventually(() => expect(tail.output.out).toContain('SHP-clinic'));
+    const event = (eventVersion: number) =>
+      statusEvent('clinic', { shipmentId: 'SHP-restart', eventVersion });
+    await done(['publish', '-f', '-'], lines([event(1)]));
+    await stack.restart('scheduler');
+    await done(['publish', '-f', '-'], lines([event(2)]));
+    const told = () => {
+      const whole = tail.output.out.slice(0, tail.output.out.lastIndexOf('\n')).split('\n');
+      return whole
+        .map((line) => JSON.parse(line) as { shipmentId: string; eventVersion: number; to: string })
+        .filter(({ shipmentId }) => shipmentId === 'SHP-restart')
+        .map(({ eventVersion, to }) => `${eventVersion} ${to}`);
+    };
+    await eventually(() => expect(told()).toContain('2 delivered'));
+    // What was told is what the records hold, each once.
+    const rows = await stack.settled('SHP-restart', 2);
+    const held = rows.flatMap(({ eventVersion, transitions }) =>
+      transitions.map(({ to }) => `${eventVersion} ${to}`),
+    );
+    expect(told().toSorted()).toEqual(held.toSorted());
     tail.child.kill('SIGINT');
     expect((await tail.ended).status).toBe(0);
   });

@@ -31,7 +31,7 @@ SCHEMA = """
           {"name": "celsius", "type": "double"},
           {"name": "sensor", "type": ["null", "string"], "default": null},
           {"name": "humidity", "type": ["null", "double"], "default": null},
-          {"name": "stops", "type": {"type": "array", "items": "string"}}
+          {"name": "stops", "type": {"type": "array", "items": "string"}, "default": []}
         ]
       }
     }

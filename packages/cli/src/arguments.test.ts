@@ -1,9 +1,15 @@
 import { describe, expect, it } from 'vitest';
-import { readCount, readInstant, readSpan } from './arguments.ts';
+import { atLeast, readCount, readInstant, readSpan } from './arguments.ts';
 
 describe('spans', () => {
   it('are numbers with a unit', () => {
-    expect(['90s', '15m', '2h', '3d'].map(readSpan)).toEqual([90_000, 900_000, 7_200_000, 259_200_000]);
+    expect(['250ms', '90s', '15m', '2h', '3d'].map(readSpan)).toEqual([
+      250, 90_000, 900_000, 7_200_000, 259_200_000,
+    ]);
+  });
+  it('may have to be long enough', () => {
+    expect(atLeast(100, '100ms')('100ms')).toBe(100);
+    for (const text of ['0s', '99ms']) expect(() => atLeast(100, '100ms')(text)).toThrow('at least 100ms');
   });
   it.each(['', '1', 'm', '1w', '-1h', '1.5h', '1h30m', ' 1h'])('are not %j', (text) => {
     expect(() => readSpan(text)).toThrow('such as 15m');

@@ -1,14 +1,23 @@
 import { InvalidArgumentError } from 'commander';
 
-const UNIT_MS = { s: 1_000, m: 60_000, h: 3_600_000, d: 86_400_000 } as const;
-const SPAN = /^(\d{1,9})([smhd])$/;
+const UNIT_MS = { ms: 1, s: 1_000, m: 60_000, h: 3_600_000, d: 86_400_000 } as const;
+const SPAN = /^(\d{1,9})(ms|[smhd])$/;
 
-/** A span such as `90s`, `15m`, `2h` or `3d`, in milliseconds. */
+/** A span such as `500ms`, `90s`, `15m`, `2h` or `3d`, in milliseconds. */
 export function readSpan(text: string): number {
   const [, digits, unit] = SPAN.exec(text) ?? [];
   if (digits === undefined || unit === undefined)
-    throw new InvalidArgumentError('It must be a number and s, m, h or d, such as 15m.');
+    throw new InvalidArgumentError('It must be a number and ms, s, m, h or d, such as 15m.');
   return Number(digits) * UNIT_MS[unit as keyof typeof UNIT_MS];
+}
+
+/** A span that is not too short; `inWords` is the shortest. */
+export function atLeast(leastMs: number, inWords: string): (text: string) => number {
+  return (text) => {
+    const span = readSpan(text);
+    if (span < leastMs) throw new InvalidArgumentError(`It must be at least ${inWords}.`);
+    return span;
+  };
 }
 
 /** An instant, RFC 3339 or so long ago (`2h`), as the API takes it. */

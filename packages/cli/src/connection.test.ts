@@ -25,11 +25,12 @@ describe('the connection', () => {
   const env = { WAYBILL_URL: 'http://127.0.0.1:8080', WAYBILL_API_KEY: 'the-secret-of-a-key' };
 
   it('is what the environment says, and options before it', () => {
-    expect(readConnection({}, env)).toEqual({ url: env.WAYBILL_URL, apiKey: env.WAYBILL_API_KEY });
+    expect(readConnection({}, env)).toMatchObject({ url: env.WAYBILL_URL, apiKey: env.WAYBILL_API_KEY });
     const file = join(directory, 'key');
     writeFileSync(file, 'another-key\n');
-    expect(readConnection({ url: 'https://waybill.example', apiKeyFile: file }, env)).toEqual({
+    expect(readConnection({ url: 'https://waybill.example', apiKeyFile: file, timeout: 5 }, env)).toEqual({
       url: 'https://waybill.example',
+      answerWithinMs: 5,
       apiKey: 'another-key',
     });
   });

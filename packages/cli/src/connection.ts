@@ -3,15 +3,21 @@ import { createWaybillClient, type WaybillClient } from '@waybill/client';
 import { ConfigurationError } from '@waybill/shared/config/configuration-error';
 import type { Io } from './io.ts';
 
+/** How long an answer is waited for unless --timeout says it, in milliseconds: more than any call takes that is well. */
+export const ANSWER_WITHIN_MS = 120_000;
+
 export interface ConnectionOptions {
   readonly url?: string;
   readonly apiKeyFile?: string;
+  readonly timeout?: number;
 }
 
 /** Where Waybill is, and the secret to call it with. */
 export interface Connection {
   readonly url: string;
   readonly apiKey: string;
+  /** How long an answer is waited for, in milliseconds. */
+  readonly answerWithinMs: number;
 }
 
 /**
@@ -20,7 +26,10 @@ export interface Connection {
  *
  * @throws ConfigurationError with every fault at once; it never shows the key.
  */
-export function readConnection({ url, apiKeyFile }: ConnectionOptions, env: Io['env']): Connection {
+export function readConnection(
+  { url, apiKeyFile, timeout = ANSWER_WITHIN_MS }: ConnectionOptions,
+  env: Io['env'],
+): Connection {
   const faults: string[] = [];
   const address = url ?? (env.WAYBILL_URL || undefined);
   if (address === undefined)
@@ -42,7 +51,7 @@ export function readConnection({ url, apiKeyFile }: ConnectionOptions, env: Io['
     );
   if (faults.length > 0 || address === undefined || apiKey === undefined)
     throw new ConfigurationError(faults);
-  return { url: address, apiKey };
+  return { url: address, apiKey, answerWithinMs: timeout };
 }
 
 /** A line break at the end is the editor's, not the key's. */
@@ -61,6 +70,7 @@ export function connect(connection: Connection, signal?: AbortSignal): WaybillCl
   return createWaybillClient({
     baseUrl: connection.url,
     apiKey: connection.apiKey,
+    answerWithinMs: connection.answerWithinMs,
     headers: { 'User-Agent': 'waybill-cli' },
     ...(signal === undefined ? {} : { signal }),
   });

@@ -1,4 +1,4 @@
-import { ApiError, UnreachableError } from '@waybill/client';
+import { ApiError, ForeignAnswerError, UnaddressableError, UnreachableError } from '@waybill/client';
 import { ConfigurationError } from '@waybill/shared/config/configuration-error';
 import { CommanderError } from 'commander';
 import { Interrupted } from './io.ts';
@@ -19,6 +19,7 @@ export const EXIT_CODES = {
     meaning: 'Waybill, or something it needs, does not answer; the same command may succeed later',
   },
   internal: { status: 70, meaning: 'Something went wrong on our side, here or in the scheduler (500)' },
+  output: { status: 74, meaning: 'What it has to say cannot be written, as on a full disk' },
   forbidden: { status: 77, meaning: 'The API key is not known, or its role may not do that' },
   configuration: {
     status: 78,
@@ -57,6 +58,9 @@ function nameOf(error: unknown): ExitName {
   if (error instanceof AnswerIsNo) return 'no';
   if (error instanceof ConfigurationError) return 'configuration';
   if (error instanceof UnreachableError) return 'unavailable';
+  // What stands at that address is not Waybill; a gateway in front of it may be in its place for a while.
+  if (error instanceof ForeignAnswerError) return 'unavailable';
+  if (error instanceof UnaddressableError) return 'data';
   if (!(error instanceof ApiError)) return 'internal';
   if (error.status === 401 || error.status === 403) return 'forbidden';
   if (error.status === 404) return 'missing';
@@ -69,10 +73,13 @@ export function messageOf(error: unknown): string | null {
   if (error instanceof CommanderError || error instanceof AnswerIsNo) return null;
   if (error instanceof ApiError && error.status === 401)
     return `${error.message}\nWAYBILL_API_KEY is none that this Waybill knows.`;
+  if (error instanceof ForeignAnswerError || (error instanceof ApiError && error.code === null))
+    return `${error.message}\nThat is not Waybill's answer: WAYBILL_URL must be the address of a scheduler, and what stands before it must pass calls on.`;
   if (
     error instanceof CommandError ||
     error instanceof ApiError ||
     error instanceof UnreachableError ||
+    error instanceof UnaddressableError ||
     error instanceof ConfigurationError ||
     error instanceof Interrupted
   )

@@ -1,7 +1,10 @@
+import { once } from 'node:events';
+import { createServer, type ServerResponse } from 'node:http';
+import type { AddressInfo } from 'node:net';
 import { Readable } from 'node:stream';
 import { ApiError, UnreachableError } from '@waybill/client';
 import type { Command } from 'commander';
-import { describe, expect, it } from 'vitest';
+import { describe, expect, it, vi } from 'vitest';
 import { EXIT_CODES, exitCodeOf, messageOf } from './exit-codes.ts';
 import { Interrupted, type Io } from './io.ts';
 import { createProgram } from './program.ts';
@@ -58,6 +61,7 @@ describe('every command', () => {
     [['deliveries', '--limit', '0']],
     [['deliveries', 'too', 'many']],
     [['publish']],
+    [['tail', '--interval', '0s']],
     [['replay']],
     [['replay', 'some-id', '--state', 'dead']],
     [['ticks', 'fire', 'nothing']],
@@ -66,6 +70,35 @@ describe('every command', () => {
     const { out, err, status } = await run(args, env);
     expect([status, out]).toEqual([64, '']);
     expect(err).not.toBe('');
+  });
+
+  it.each([
+    ['is not Waybill', (response: ServerResponse) => response.end('<html>Sign in</html>'), 69],
+    ['has no such page', (response: ServerResponse) => response.writeHead(404).end('no'), 66],
+    [
+      'leads elsewhere',
+      (response: ServerResponse) => response.writeHead(302, { location: '/login' }).end(),
+      65,
+    ],
+  ])('names the address when what answers %s', async (_title, answer, expected) => {
+    const server = createServer((_request, response) => answer(response));
+    await once(server.listen(0, '127.0.0.1'), 'listening');
+    try {
+      const { port } = server.address() as AddressInfo;
+      const env = { WAYBILL_URL: `http://127.0.0.1:${port}`, WAYBILL_API_KEY: 'k' };
+      const { out, err, status } = await run(['deliveries', '--json'], env);
+      expect([status, out]).toEqual([expected, '']);
+      expect(err).toContain('WAYBILL_URL must be the address of a scheduler');
+      expect(err).not.toMatch(/^ {4}at /m);
+    } finally {
+      server.close();
+    }
+  });
+
+  it.each([[''], ['.'], ['..']])('does not take %j for an id', async (id) => {
+    const env = { WAYBILL_URL: 'http://127.0.0.1:1', WAYBILL_API_KEY: 'k' };
+    const { err, status } = await run(['delivery', id], env);
+    expect([status, err]).toEqual([65, expect.stringContaining('id must not be')]);
   });
 
   it('says what is not configured, with 78', async () => {
@@ -107,5 +140,23 @@ describe('exit codes', () => {
     expect(exitCodeOf(new UnreachableError(request, new Error('refused')))).toBe(69);
     expect(exitCodeOf(new Interrupted('SIGINT', 2))).toBe(130);
     expect(exitCodeOf(new Error('a fault of ours'))).toBe(EXIT_CODES.internal.status);
+  });
+});
+
+describe('completion', () => {
+  it.each([
+    [['publish', '-f', ''], true],
+    [['publish', '--state', 'ev'], true],
+    [['subscribers', 'apply', '--file', ''], true],
+    [['deliveries', '--api-key-file', 'ke'], true],
+    [['deliveries', '--state', 'de'], false],
+    [['subscribers', ''], false],
+  ])('of %j is the name of a file: %s', async (words, expected) => {
+    const said: string[] = [];
+    // The library writes to the console.
+    const log = vi.spyOn(console, 'log').mockImplementation((line: string) => void said.push(line));
+    const { out, status } = await run(['complete', '--', ...words]);
+    log.mockRestore();
+    expect([status, out === ':0\n', said.length > 0]).toEqual([0, expected, !expected]);
   });
 });

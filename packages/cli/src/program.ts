@@ -1,4 +1,5 @@
-import { Command } from 'commander';
+import { Command, Option } from 'commander';
+import { atLeast } from './arguments.ts';
 import { completionCommand } from './commands/completion.ts';
 import { deadLettersCommand } from './commands/dead-letters.ts';
 import { deliveriesCommand } from './commands/deliveries.ts';
@@ -12,6 +13,7 @@ import { shipmentCommand } from './commands/shipment.ts';
 import { subscribersCommand } from './commands/subscribers.ts';
 import { tailCommand } from './commands/tail.ts';
 import { ticksCommand } from './commands/ticks.ts';
+import { ANSWER_WITHIN_MS } from './connection.ts';
 import type { Io } from './io.ts';
 
 const HELP_WIDTH = 100;
@@ -22,6 +24,11 @@ export function createProgram(io: Io): Command {
     .description('Publishes status events to Waybill, finds out what became of them, and runs it.')
     .option('--url <address>', 'a scheduler of Waybill (default: $WAYBILL_URL)')
     .option('--api-key-file <file>', 'holds the secret of an API key (default: $WAYBILL_API_KEY itself)')
+    .addOption(
+      new Option('--timeout <span>', 'how long an answer is waited for')
+        .argParser(atLeast(1_000, '1s'))
+        .default(ANSWER_WITHIN_MS, '2m'),
+    )
     .option('--json', 'for programs: one JSON document, of lists one line per item')
     .configureHelp({ showGlobalOptions: true, helpWidth: HELP_WIDTH })
     .configureOutput({
@@ -48,7 +55,7 @@ export function createProgram(io: Io): Command {
     doctorCommand,
   ];
   for (const make of commands) program.addCommand(inherit(program, make(io)));
-  completionCommand(program);
+  completionCommand(program, io);
   return program;
 }
 

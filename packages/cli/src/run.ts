@@ -1,5 +1,6 @@
+import { writeSync } from 'node:fs';
 import { constants } from 'node:os';
-import { exitCodeOf, messageOf } from './exit-codes.ts';
+import { EXIT_CODES, exitCodeOf, messageOf } from './exit-codes.ts';
 import { Interrupted, type Io } from './io.ts';
 import { createProgram } from './program.ts';
 
@@ -16,7 +17,12 @@ for (const signal of ['SIGINT', 'SIGTERM'] as const) {
 for (const stream of [process.stdout, process.stderr]) {
   stream.on('error', (error: NodeJS.ErrnoException) => {
     if (error.code === 'EPIPE') process.exit(128 + constants.signals.SIGPIPE);
-    throw error;
+    try {
+      // Whoever reads a part must not take it for all; nothing else is left to write with.
+      writeSync(2, `waybill: the output cannot be written: ${error.message}\n`);
+    } finally {
+      process.exit(EXIT_CODES.output.status);
+    }
   });
 }
 

@@ -2,7 +2,15 @@ import { once } from 'node:events';
 import { createServer, type IncomingMessage, type ServerResponse } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { afterEach, describe, expect, it } from 'vitest';
-import { ApiError, answerOf, createWaybillClient, itemsOf, UnreachableError } from './client.ts';
+import {
+  ApiError,
+  answerOf,
+  createWaybillClient,
+  ForeignAnswerError,
+  itemsOf,
+  UnaddressableError,
+  UnreachableError,
+} from './client.ts';
 
 const open: AsyncDisposable[] = [];
 afterEach(async () => {
@@ -80,6 +88,49 @@ describe('the client', () => {
     expect(error).toBeInstanceOf(UnreachableError);
     expect(String(error)).toMatch(/http:\/\/127\.0\.0\.1:1 does not answer \(.+\)/);
   });
+
+  it.each([
+    ['is something else', '<html>Sign in</html>', ForeignAnswerError],
+    ['ends in the middle', null, UnreachableError],
+  ])('does not take for an answer what %s', async (_title, body, kind) => {
+    const { waybill } = await served((_request, response) => {
+      if (body !== null) response.setHeader('content-type', 'text/html').end(body);
+      else response.writeHead(200, { 'content-type': 'application/json' }).write('{"items":[');
+      if (body === null) setImmediate(() => response.destroy());
+    });
+    const error = await waybill.GET('/v1/audit').catch((reason: unknown) => reason);
+    expect(error).toBeInstanceOf(kind);
+    expect(String(error)).toContain('GET /v1/audit: http://127.0.0.1');
+  });
+
+  it('does not follow a redirect, and says where it leads', async () => {
+    const { requests, waybill } = await served((_request, response) =>
+      response.writeHead(307, { location: '/elsewhere' }).end(),
+    );
+    const call = waybill.POST('/v1/dead-letters/reprocess', { params: { query: { id: 'a' } } });
+    await expect(call).rejects.toMatchObject({ status: 307, message: expect.stringContaining('/elsewhere') });
+    expect(requests).toHaveLength(1);
+  });
+
+  it.each(['', '.', '..'])('does not ask for another place than it is told to: %j', async (id) => {
+    const { requests, waybill } = await served((_request, response) => response.end('{}'));
+    const params = { path: { id } };
+    await expect(waybill.POST('/v1/deliveries/{id}/replay', { params })).rejects.toThrow(UnaddressableError);
+    expect(requests).toEqual([]);
+  });
+
+  it.each([false, true])(
+    'does not wait longer than it is told to, begun to be answered: %s',
+    async (begun) => {
+      const { baseUrl } = await served((_request, response) => {
+        if (begun) response.writeHead(200, { 'content-type': 'application/json' }).write('{');
+      });
+      const waybill = createWaybillClient({ baseUrl, apiKey: 'secret-of-the-key', answerWithinMs: 300 });
+      const error = await waybill.GET('/v1/audit').catch((reason: unknown) => reason);
+      expect(error).toBeInstanceOf(UnreachableError);
+      expect(String(error)).toContain('no answer within');
+    },
+  );
 
   it('rejects with the reason of an abort', async () => {
     const { waybill } = await served(() => undefined);

@@ -28,6 +28,7 @@ export class ApiError extends Error {
     const faults = problem.faults ?? [];
     const lines = [
       `${request.method} ${new URL(request.url).pathname}: ${response.status} ${title}`,
+      ...redirectIn(response),
       ...(problem.detail === undefined ? [] : [problem.detail]),
       ...faults.map(({ path, message }) => `${path}: ${message}`),
     ];
@@ -47,7 +48,16 @@ export class ApiError extends Error {
   }
 }
 
-/** Nobody answered: a name, connection or TLS failure. What was asked for may have been done all the same. */
+/** Where a redirect leads: nobody goes there with a key. A browser does not tell. */
+function redirectIn({ status, headers }: Response): string[] {
+  const location = headers.get('Location');
+  return status >= 300 && status < 400 && location !== null ? [`it leads to ${location}`] : [];
+}
+
+/**
+ * Nobody answered, or not to the end: a name, connection or TLS failure, or it took too long. What was asked for may have
+ * been done all the same.
+ */
 export class UnreachableError extends Error {
   override readonly name = 'UnreachableError';
   /** Whether the same call may succeed later without anybody changing anything. */
@@ -59,17 +69,40 @@ export class UnreachableError extends Error {
   }
 }
 
+/** What answered says that it succeeded, in a way that Waybill does not: most likely it is something else. */
+export class ForeignAnswerError extends Error {
+  override readonly name = 'ForeignAnswerError';
+
+  constructor(request: Request, response: Response) {
+    const { origin, pathname } = new URL(request.url);
+    const type = response.headers.get('Content-Type') ?? 'no content type';
+    super(
+      `${request.method} ${pathname}: ${origin} answers ${response.status} (${type}) with what is not JSON`,
+    );
+  }
+}
+
+/** An id that no address can hold: nothing was sent. In a URL, empty names and dots mean other places. */
+export class UnaddressableError extends Error {
+  override readonly name = 'UnaddressableError';
+
+  constructor(name: string, value: string) {
+    super(`${name} must not be ${value === '' ? 'empty' : JSON.stringify(value)}`);
+  }
+}
+
 /** `fetch` hides the reason in the cause of its "fetch failed". */
 function reasonIn(error: unknown): string {
   if (!(error instanceof Error)) return String(error);
   const { cause } = error;
   if (cause instanceof AggregateError) return reasonIn(cause.errors[0]);
-  return cause instanceof Error ? cause.message : error.message;
+  if (!(cause instanceof Error)) return error.message;
+  if ('code' in cause && cause.code === 'ERR_SSL_WRONG_VERSION_NUMBER') return 'it does not speak TLS';
+  return cause.message;
 }
 
-/** The error that an answer stands for. Reads the body. */
-export async function errorOf(request: Request, response: Response): Promise<ApiError> {
-  const text = await response.text();
+/** The error that an answer stands for. */
+export function errorOf(request: Request, response: Response, text: string): ApiError {
   return new ApiError(request, response, objectIn(text));
 }
 

@@ -6,8 +6,15 @@ export type Attempt = Delivery['attempts'][number];
 export type Shipment = Schemas['Shipment'];
 export type Subscriber = Schemas['Subscriber'];
 
+/** Long enough for the largest part of a replay; whoever waits longer is told, in milliseconds. */
+const ANSWER_WITHIN_MS = 60_000;
+const here = { baseUrl: location.origin, apiKey: currentKey };
+
 /** The API that this page came from, called with the key of this tab. */
-export const waybill = createWaybillClient({ baseUrl: location.origin, apiKey: currentKey });
+export const waybill = createWaybillClient({ ...here, answerWithinMs: ANSWER_WITHIN_MS });
+
+/** The same for an answer that has no end: who reads it says how long it may be silent. */
+export const streaming = createWaybillClient(here);
 
 /** A key that is no longer known signs out, so that the page asks for another. */
 export function onFault(error: unknown): void {

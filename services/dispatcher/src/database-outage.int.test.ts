@@ -1,6 +1,5 @@
 import { createProducer } from '@waybill/shared/kafka/producer';
-import type { DeliveryRow } from '@waybill/shared/stores/deliveries';
-import type { Settlement } from '@waybill/shared/stores/leases';
+import type { ClaimedRow, Settlement } from '@waybill/shared/stores/leases';
 import { type FailPoint, failCommands } from '@waybill/shared/testing/database';
 import { startReceiver } from '@waybill/shared/testing/receiver';
 import { startTcpProxy } from '@waybill/shared/testing/tcp-proxy';
@@ -22,7 +21,7 @@ const fail = (point: Omit<FailPoint, 'appName'>) =>
   failCommands(bench.database, { appName: bench.appName, ...point });
 
 /** Rows under way, claimed together. */
-async function underWay(count: number): Promise<DeliveryRow[]> {
+async function underWay(count: number): Promise<ClaimedRow[]> {
   await using receiver = await startReceiver();
   const subscriber = await bench.subscribe(receiver);
   const rows = await bench.owe(subscriber, count);
@@ -36,10 +35,11 @@ async function underWay(count: number): Promise<DeliveryRow[]> {
   return held;
 }
 
-function accepted({ _id }: DeliveryRow, fields: Partial<Settlement> = {}): Settlement {
+function accepted({ _id }: ClaimedRow, fields: Partial<Settlement> = {}): Settlement {
   return {
     deliveryId: _id,
     leaseId: 'lse_test',
+    claimedAt: new Date(0),
     outcome: 'accepted',
     reason: null,
     statusCode: 200,

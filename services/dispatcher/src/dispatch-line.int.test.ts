@@ -63,14 +63,14 @@ it('keeps nothing for a subscriber that was switched off: its rows stay as they 
   expect(left.map(({ state, attemptCount }) => [state, attemptCount])).toEqual(left.map(() => ['queued', 0]));
 });
 
-it('shares the slots with retries that the database has waiting', async () => {
+it.each([1, 4])('shares %s slots with retries that the database has waiting', async (concurrency) => {
   await using receiver = await startReceiver({ status: 200, delayMs: 2 });
-  const subscriber = await bench.subscribe(receiver, { concurrency: 4 });
+  const subscriber = await bench.subscribe(receiver, { concurrency });
   const ended = attempt(1, { outcome: 'rejected', statusCode: 503, leaseEnd: 'settled' });
   const tried = { tried: true, attemptCount: 1, failures: 1, attempts: [ended] };
   const retries = await bench.owe(subscriber, 20, tried);
   const fresh = await bench.owe(subscriber, 40);
-  const worker = bench.worker('worker-5');
+  const worker = bench.worker(`worker-5-${concurrency}`);
   await worker.command(fresh, NEW);
   await worker.command(retries);
   await bench.all([...retries, ...fresh], 'delivered');
@@ -78,4 +78,17 @@ it('shares the slots with retries that the database has waiting', async () => {
   const ends = (rows: readonly DeliveryRow[]) => Math.max(...idsOf(rows).map((id) => places.indexOf(id)));
   expect(places).toHaveLength(60);
   expect(ends(retries)).toBeLessThan(ends(fresh));
+});
+
+it('reads ahead what the database has waiting, and leaves out nothing', async () => {
+  await using receiver = await startReceiver();
+  const subscriber = await bench.subscribe(receiver, { concurrency: 3 });
+  const ended = attempt(1, { outcome: 'rejected', statusCode: 503, leaseEnd: 'settled' });
+  const tried = { tried: true, attemptCount: 1, failures: 1, attempts: [ended] };
+  const rows = [...(await bench.owe(subscriber, 60)), ...(await bench.owe(subscriber, 25, tried))];
+  const worker = bench.worker('worker-6');
+  // Told of some only, for which there are too few slots: it looks for what else there is.
+  await worker.command(rows.slice(0, 5));
+  await bench.all(rows, 'delivered');
+  expect(new Set(sentTo(receiver)).size).toBe(receiver.requests.length);
 });

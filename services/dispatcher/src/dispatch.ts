@@ -5,9 +5,9 @@ import { repeat } from '@waybill/shared/runtime/repeat';
 import { keyIdsOf } from '@waybill/shared/sealing/credential-vault';
 import type { SubscriberSender } from '@waybill/shared/sending/subscriber-sender';
 import type { DatabaseClock } from '@waybill/shared/stores/database-clock';
-import type { DeliveryRow, DeliveryStore } from '@waybill/shared/stores/deliveries';
-import type { Claimer, LeaseStore } from '@waybill/shared/stores/leases';
-import { type EventBodies, type StatusEventStore, statusEventId } from '@waybill/shared/stores/status-events';
+import type { DeliveryStore } from '@waybill/shared/stores/deliveries';
+import type { ClaimedRow, Claimer, LeaseStore } from '@waybill/shared/stores/leases';
+import type { StatusEventStore } from '@waybill/shared/stores/status-events';
 import type { SubscriberRow, SubscriberStore } from '@waybill/shared/stores/subscribers';
 import type { TurnStore } from '@waybill/shared/stores/turns';
 import type { Logger } from '@waybill/shared/telemetry/logger';
@@ -15,6 +15,7 @@ import { attemptsInFlight, leaseRenewalFailures } from '@waybill/shared/telemetr
 import { type AttemptResult, attemptDelivery, yieldTurn } from './delivery/attempt.ts';
 import { countClaim, countEnd } from './delivery/attempt-metrics.ts';
 import { AttemptTrace } from './delivery/attempt-trace.ts';
+import { RecentBodies } from './delivery/recent-bodies.ts';
 import type { Lane } from './lanes/lane.ts';
 import type { Lanes } from './lanes/lanes.ts';
 import type { Offered } from './lanes/line.ts';
@@ -24,8 +25,10 @@ import type { Settler } from './settler.ts';
 
 /** Most requests under way at once in this process: what bounds its memory, and its connections to one origin. */
 export const MAX_IN_FLIGHT = 2_000;
-/** Rows that all lanes of this process remember together: with the stories of their commands some 20 MB. */
-const MAX_REMEMBERED = 10_000;
+/** Rows that all lanes of this process remember together: with the stories of their commands some 40 MB. */
+const MAX_REMEMBERED = 20_000;
+/** Refills under way at once: one would leave slots empty while the database answers, more are smaller ones. */
+const MAX_REFILLS = 2;
 /** When a lane that was held back asks again, in milliseconds: after what it was told, or when others may be done. */
 const RETRY_MS = { least: 20, unknown: 250, most: 2_000 };
 
@@ -45,7 +48,7 @@ export interface DispatchDeps {
 
 /** A row this process holds the lease of. */
 interface Claimed {
-  readonly row: DeliveryRow;
+  readonly row: ClaimedRow;
   readonly item: Taken;
   readonly trace: AttemptTrace;
   /** When its event was taken; null if that is gone. */
@@ -59,11 +62,13 @@ interface Claimed {
 export class Dispatch {
   readonly #deps: DispatchDeps;
   /** Requests under way, by claim: a row whose lease was lost may be claimed again while its first request runs. */
-  readonly #inFlight = new Map<DeliveryRow, Promise<void>>();
+  readonly #bodies: RecentBodies;
+  readonly #inFlight = new Map<ClaimedRow, Promise<void>>();
   /** Claims being made: each may become requests under way. */
   readonly #claiming = new Set<Promise<void>>();
   /** Lanes whose slots became free at the same moment are refilled together. */
   #toRefill: Lane[] = [];
+  #refills = 0;
   readonly #retries = new Map<Lane, { readonly timer: NodeJS.Timeout; readonly at: number }>();
   readonly #aborting = new AbortController();
   #stopRenewing = (): void => {};
@@ -71,6 +76,7 @@ export class Dispatch {
 
   constructor(deps: DispatchDeps) {
     this.#deps = deps;
+    this.#bodies = new RecentBodies(deps.events);
   }
 
   /** Begins to renew leases while requests run: one write for all of them. */
@@ -150,7 +156,8 @@ export class Dispatch {
   /** No slot is free for these rows: they are the next ones, or left to the database. */
   #leave({ subscriber, lane, inLine = false }: Taken, rows: readonly Offered[]): void {
     if (inLine) lane.line.putBack(rows);
-    else if (isOrdered(subscriber) || !lane.line.append(rows, this.#memory())) lane.leaveWaiting();
+    else if (isOrdered(subscriber)) lane.leaveWaiting();
+    else lane.stand(rows, this.#memory());
   }
 
   /** For how many rows more there is room in all lines. */
@@ -173,7 +180,7 @@ export class Dispatch {
   async #claimAndSend(taken: readonly Taken[]): Promise<void> {
     const ids = taken.flatMap(({ rows }) => rows.map((row) => row._id));
     if (ids.length === 0) return;
-    const { leases, events, claimer, turns } = this.#deps;
+    const { leases, claimer, turns } = this.#deps;
     const bySubscriber = new Map(taken.map((item) => [item.subscriber._id, item]));
     const commands = new Map(taken.flatMap(({ rows }) => rows.map((row) => [row._id, row.context])));
     const terms = new Map(
@@ -193,12 +200,8 @@ export class Dispatch {
         const rows = claimed.filter((row) => row.subscriberId === subscriber._id);
         return isOrdered(subscriber) && rows.length > 0 ? [{ subscriber, rows }] : [];
       });
-      const eventIds = new Set(claimed.map((row) => statusEventId(row.shipmentId, row.eventVersion)));
       const [bodies, against] = await Promise.all([
-        events.bodies(
-          [...eventIds],
-          claimed.some(({ payload }) => payload !== undefined),
-        ),
+        this.#bodies.of(claimed),
         ordered.length > 0 ? secondThoughts(turns, ordered) : null,
       ]);
       for (const row of claimed) {
@@ -206,15 +209,15 @@ export class Dispatch {
         if (!item) continue;
         sent.set(row.subscriberId, (sent.get(row.subscriberId) ?? 0) + 1);
         countClaim(row);
-        const event = bodies.get(statusEventId(row.shipmentId, row.eventVersion));
+        const body = bodies.get(row._id);
         const { subscriber } = item;
         const command = commands.get(row._id);
         const trace = new AttemptTrace({ row, subscriber, command, claimBegan, now: this.#deps.clock.now() });
-        const mine = { row, item, trace, takenAt: event?.createdAt ?? null };
+        const mine = { row, item, trace, takenAt: body?.takenAt ?? null };
         const objection = against?.get(row._id);
         if (objection)
           this.#track(mine, () => Promise.resolve(yieldTurn(row, objection, this.#deps.clock.now())));
-        else this.#send(mine, bodyFor(row, event));
+        else this.#send(mine, body?.bytes ?? null);
       }
     } finally {
       for (const { lane, subscriber, rows } of taken) {
@@ -225,7 +228,7 @@ export class Dispatch {
   }
 
   /** Says which rows a claim closed for want of an attempt, and wakes the versions that waited for them. */
-  #report(exhausted: readonly DeliveryRow[], bySubscriber: ReadonlyMap<string, Taken>): void {
+  #report(exhausted: readonly ClaimedRow[], bySubscriber: ReadonlyMap<string, Taken>): void {
     const { settler, logger } = this.#deps;
     settler.announce(exhausted.map((row) => ({ row, reason: row.reason })));
     for (const row of exhausted) {
@@ -241,7 +244,7 @@ export class Dispatch {
     }
   }
 
-  #send(mine: Claimed, body: string | null): void {
+  #send(mine: Claimed, body: Buffer | null): void {
     const { sender, clock } = this.#deps;
     const { row, item, trace } = mine;
     const { subscriber } = item;
@@ -282,7 +285,7 @@ export class Dispatch {
   }
 
   /** Another version may have been waiting for this one. It is offered anew: the subscriber may have changed meanwhile. */
-  async #wakeNext(row: DeliveryRow, { delivery }: SubscriberRow, accepted: boolean): Promise<void> {
+  async #wakeNext(row: ClaimedRow, { delivery }: SubscriberRow, accepted: boolean): Promise<void> {
     const rows = await this.#deps.turns.wakeNext(row, delivery, accepted, HOLD_MS.margin);
     if (rows.length > 0) await this.offer(new Map([[row.subscriberId, rows]]));
   }
@@ -299,39 +302,37 @@ export class Dispatch {
     if (this.#toRefill.length === 1) queueMicrotask(() => this.#refillTogether());
   }
 
+  /** Lanes that become ready while enough refills are under way go together with the next one. */
   #refillTogether(): void {
+    if (this.#refills >= MAX_REFILLS || this.#toRefill.length === 0) return;
     const lanes = this.#toRefill;
     this.#toRefill = [];
+    this.#refills += 1;
+    const { logger } = this.#deps;
     context
-      .with(ROOT_CONTEXT, () => this.#takeNext(lanes))
-      .then(
-        (left) => {
-          for (const lane of lanes) this.#endRefill(lane, left);
-        },
-        (error: unknown) => {
-          for (const lane of lanes) lane.endRefill(false);
-          const subscriberIds = lanes.map(({ subscriberId }) => subscriberId);
-          this.#deps.logger.warn(
-            { err: error, subscriberIds },
-            'waiting rows were not claimed, the tick will see to them',
-          );
-        },
-      );
+      .with(ROOT_CONTEXT, async () =>
+        this.#take(await nextRows(this.#deps, lanes, this.#room(), this.#memory())),
+      )
+      .catch((error: unknown) => {
+        const subscriberIds = lanes.map(({ subscriberId }) => subscriberId);
+        logger.warn(
+          { err: error, subscriberIds },
+          'waiting rows were not claimed, the tick will see to them',
+        );
+      })
+      .finally(() => {
+        this.#refills -= 1;
+        for (const lane of lanes) this.#endRefill(lane);
+        this.#refillTogether();
+      });
   }
 
-  #endRefill(lane: Lane, left: ReadonlySet<Lane>): void {
-    lane.endRefill(left.has(lane));
-    if (!left.has(lane) && lane.line.length === 0) return;
+  #endRefill(lane: Lane): void {
+    lane.endRefill();
+    if (!lane.waiting) return;
     const heldBack = this.#room() === 0 || lane.retryIn(performance.now()) > 0;
     if (lane.free > 0 && !heldBack) this.#refill(lane);
     else if (lane.taken === 0 || heldBack) this.#retryLater(lane);
-  }
-
-  /** @returns the lanes for which more rows may wait in the database. */
-  async #takeNext(lanes: readonly Lane[]): Promise<ReadonlySet<Lane>> {
-    const { offered, left } = await nextRows(this.#deps, lanes, this.#room());
-    await this.#take(offered);
-    return left;
   }
 
   #retryLater(lane: Lane): void {
@@ -361,9 +362,4 @@ export class Dispatch {
   #room(): number {
     return Math.max(0, MAX_IN_FLIGHT - this.#inFlight.size);
   }
-}
-
-/** The stored bytes of the event, as much of it as this delivery carries; null if they are gone. */
-function bodyFor({ payload }: DeliveryRow, event: EventBodies | undefined): string | null {
-  return (payload === undefined ? event?.body : event?.reduced?.[payload]) ?? null;
 }

@@ -14,17 +14,15 @@ export interface Taken {
   readonly inLine?: boolean;
 }
 
+/** Where the database is asked, it is asked for so many rows for each free slot, and for no more than this in all. */
+const AHEAD = 4;
+const MAX_AHEAD = 500;
+
 interface NextRowsDeps {
   readonly leases: LeaseStore;
   readonly subscribers: SubscriberStore;
   readonly lanes: Lanes;
   readonly clock: DatabaseClock;
-}
-
-/** Rows for free slots, and the lanes for which more may wait in the database. */
-interface NextRows {
-  readonly offered: readonly Taken[];
-  readonly left: ReadonlySet<Lane>;
 }
 
 /**
@@ -39,7 +37,7 @@ export function behindLine(
   memory: number,
 ): Taken {
   if (lane.line.length === 0 || isOrdered(subscriber)) return { subscriber, lane, rows };
-  if (!lane.line.append(rows, memory)) lane.leaveWaiting();
+  lane.stand(rows, memory);
   return { subscriber, lane, rows: lane.line.next(rows.length), inLine: true };
 }
 
@@ -48,12 +46,14 @@ export function behindLine(
  * them; two more, at once, for each lane that has nothing in line.
  *
  * @param room for so many requests more, over all lanes.
+ * @param memory as for `behindLine`.
  */
 export async function nextRows(
   deps: NextRowsDeps,
   waiting: readonly Lane[],
   room: number,
-): Promise<NextRows> {
+  memory: number,
+): Promise<Taken[]> {
   const { subscribers, lanes } = deps;
   const ids = waiting.map(({ subscriberId }) => subscriberId);
   const [known] = await Promise.all([subscribers.byId(ids), lanes.hear(ids)]);
@@ -70,42 +70,56 @@ export async function nextRows(
       return { subscriber, wanted, sends: 0 };
     }),
   );
-  const left = new Set<Lane>();
   let roomLeft = room;
-  const offered = able.map(async ({ lane, subscriber }): Promise<Taken> => {
+  const offered = able.map(async ({ lane, subscriber }): Promise<Taken[]> => {
     const { concurrency, ratePerSecond = concurrency } = subscriber.delivery;
     const slots = Math.min(lane.free, roomLeft, Math.ceil(ratePerSecond));
-    if (slots === 0 || lane.retryIn(performance.now()) > 0) {
-      left.add(lane);
-      return { subscriber, lane, rows: [] };
-    }
+    if (slots === 0 || lane.retryIn(performance.now()) > 0) return [];
     roomLeft -= slots;
-    return { subscriber, lane, ...(await nextOf(deps, lane, slots, left)) };
+    if (lane.line.length === 0) return [await fromDatabase(deps, subscriber, lane, slots, memory)];
+    return [{ subscriber, lane, rows: await fromLine(deps, lane, slots), inLine: true }];
   });
-  return { offered: (await Promise.all(offered)).filter(({ rows }) => rows.length > 0), left };
+  return (await Promise.all(offered)).flat().filter(({ rows }) => rows.length > 0);
 }
 
-/** @param left gets the lane if more rows may wait in the database. */
-async function nextOf(
+/** A few more than there are slots for are read and stand in line. */
+async function fromDatabase(
   { leases, clock }: NextRowsDeps,
+  subscriber: SubscriberRow,
   lane: Lane,
   slots: number,
-  left: Set<Lane>,
-): Promise<Pick<Taken, 'rows' | 'inLine'>> {
-  const { line, subscriberId } = lane;
-  if (line.length === 0) {
-    lane.beginFetch();
-    const rows = await leases.waiting(subscriberId, clock.now(), slots);
-    if (rows.length === slots) left.add(lane);
-    return { rows };
-  }
-  // As in the database: retries and new rows share the slots, and neither leaves any unused.
-  const forRetries = lane.waitingElsewhere ? Math.floor(slots / 2) : 0;
-  if (forRetries === 0) return { rows: line.next(slots), inLine: true };
+  memory: number,
+): Promise<Taken> {
+  lane.beginFetch();
+  // Which row of an ordered subscriber is next only the database knows, each time.
+  const most = isOrdered(subscriber) ? slots : Math.max(slots, Math.min(AHEAD * slots, MAX_AHEAD, memory));
+  const found = await leases.waiting(subscriber._id, clock.now(), most);
+  const rows = found.map((row) => ({ ...row, isNew: !row.tried }));
+  const [fresh, retries] = [rows.filter(({ isNew }) => isNew), rows.filter(({ isNew }) => !isNew)];
+  const forRetries = Math.min(retries.length, Math.max(shareOfRetries(lane, slots), slots - fresh.length));
+  const mayBeMore = rows.length === most;
+  if (mayBeMore && !isOrdered(subscriber)) lane.line.leaveOut();
+  // Retries have half of what is read, if there are as many: where there was none, none is left.
+  if (retries.length > forRetries || (mayBeMore && (most < 2 || isOrdered(subscriber) || retries.length > 0)))
+    lane.leaveWaiting();
+  const next = fresh.slice(0, slots - forRetries);
+  lane.line.putBack(fresh.slice(next.length));
+  return { subscriber, lane, rows: [...next, ...retries.slice(0, forRetries)] };
+}
+
+/** Retries and new rows share the slots, and neither leaves any unused. */
+async function fromLine({ leases, clock }: NextRowsDeps, lane: Lane, slots: number): Promise<Offered[]> {
+  const forRetries = lane.waitingElsewhere ? shareOfRetries(lane, slots) : 0;
+  if (forRetries === 0) return lane.line.next(slots);
   lane.beginFetch(false);
-  const retries = await leases.waitingRetries(subscriberId, clock.now(), forRetries);
-  if (retries.length === forRetries || line.leftOut) left.add(lane);
-  return { rows: [...retries, ...line.next(slots - retries.length)], inLine: true };
+  const retries = await leases.waitingRetries(lane.subscriberId, clock.now(), forRetries);
+  if (retries.length === forRetries) lane.leaveWaiting();
+  return [...retries, ...lane.line.next(slots - retries.length)];
+}
+
+/** Neither starves the other: half of the slots, or every other time the only one. */
+function shareOfRetries(lane: Lane, slots: number): number {
+  return Math.floor(slots / 2) || lane.takeTurns();
 }
 
 export function mayReceive({ enabled, quarantine }: SubscriberRow): boolean {

@@ -1,7 +1,7 @@
 import type { DeliveryState } from '@waybill/shared/domain/delivery';
 import { type DatabaseClock, startDatabaseClock } from '@waybill/shared/stores/database-clock';
 import type { DeliveryRow } from '@waybill/shared/stores/deliveries';
-import { LeaseStore } from '@waybill/shared/stores/leases';
+import { type ClaimedRow, LeaseStore } from '@waybill/shared/stores/leases';
 import type { SubscriberRow } from '@waybill/shared/stores/subscribers';
 import { type Hold, TurnStore } from '@waybill/shared/stores/turns';
 import { type OwnDatabase, ownDatabase } from '@waybill/shared/testing/database';
@@ -75,7 +75,7 @@ const claim = async (rows: readonly DeliveryRow[], leaseId: string) => {
   return held;
 };
 
-const objections = async (subscriber: SubscriberRow, rows: readonly DeliveryRow[]) => [
+const objections = async (subscriber: SubscriberRow, rows: readonly ClaimedRow[]) => [
   ...(await secondThoughts(turnStore, [{ subscriber, rows }])).values(),
 ];
 

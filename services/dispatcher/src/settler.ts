@@ -1,8 +1,7 @@
 import { setTimeout as delay } from 'node:timers/promises';
 import { context, ROOT_CONTEXT } from '@opentelemetry/api';
 import type { Producer } from '@waybill/shared/kafka/producer';
-import type { DeliveryRow } from '@waybill/shared/stores/deliveries';
-import type { LeaseStore, Settlement } from '@waybill/shared/stores/leases';
+import type { ClaimedRow, LeaseStore, Settlement } from '@waybill/shared/stores/leases';
 import { forNamedFields, type Logger } from '@waybill/shared/telemetry/logger';
 import { staleResults } from '@waybill/shared/telemetry/metrics';
 
@@ -13,12 +12,12 @@ const BACK_OFF_MS = { first: 50, most: 2_000 };
 
 interface Waiting {
   readonly settlement: Settlement;
-  readonly row: DeliveryRow;
+  readonly row: ClaimedRow;
   readonly done: () => void;
 }
 
 interface DeadDelivery {
-  readonly row: DeliveryRow;
+  readonly row: ClaimedRow;
   readonly reason: string | null;
 }
 
@@ -44,7 +43,7 @@ export class Settler {
   }
 
   /** Resolves when the result is recorded, or was stale and is kept as evidence. */
-  settle(settlement: Settlement, row: DeliveryRow): Promise<void> {
+  settle(settlement: Settlement, row: ClaimedRow): Promise<void> {
     const { promise, resolve } = Promise.withResolvers<void>();
     this.#waiting.push({ settlement, row, done: resolve });
     // The write is for many; it belongs to none of their traces.
@@ -84,7 +83,7 @@ export class Settler {
   }
 
   /** One wide line per attempt. What was kept of the response may be health data: that is for the record alone. */
-  #report(settlement: Settlement, row: DeliveryRow): void {
+  #report(settlement: Settlement, row: ClaimedRow): void {
     const { deliveryId, leaseId, outcome, reason, detail, statusCode, address, leftAt, endedAt } = settlement;
     const { counts, transition, retryInMs, closeReason, span } = settlement;
     const { shipmentId, subscriberId, eventVersion, attemptCount, runId } = row;

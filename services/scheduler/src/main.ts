@@ -22,6 +22,7 @@ import { RunStore } from '@waybill/shared/stores/runs';
 import { ShipmentStore } from '@waybill/shared/stores/shipments';
 import { StatusEventStore } from '@waybill/shared/stores/status-events';
 import { SubscriberStore } from '@waybill/shared/stores/subscribers';
+import { WakeStore } from '@waybill/shared/stores/wakes';
 import { createLogger } from '@waybill/shared/telemetry/logger';
 import { tombstones } from '@waybill/shared/telemetry/metrics';
 import { schedulerEnvironment } from './config.ts';
@@ -138,6 +139,7 @@ runService(async ({ resources, fail }) => {
     deletedEvents,
     retention: retention.routes,
     lanes,
+    wakes: new WakeStore(database.db),
     runs,
     auditLog: new AuditLogStore(database.db),
     producer,

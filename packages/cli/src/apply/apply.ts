@@ -25,6 +25,12 @@ interface Applied extends Omit<Step, 'body' | 'hasSecret'> {
 /** Makes subscribers as files describe them; shows each difference and what became of it. */
 export async function apply({ io, output, waybill }: Context, options: ApplyOptions): Promise<void> {
   const wanted = read(options.file, io.env);
+  // Files that were moved or emptied by mistake are more likely than the wish to remove everybody.
+  if (options.prune && wanted.length === 0)
+    throw new CommandError(
+      'data',
+      `${options.file} describes no subscriber: --prune would remove all of them`,
+    );
   const present: Schemas['Subscriber'][] = [];
   const list = itemsOf((cursor) =>
     answerOf(waybill.GET('/v1/subscribers', { params: { query: { limit: 500, ...cursor } } })),
@@ -42,7 +48,12 @@ export async function apply({ io, output, waybill }: Context, options: ApplyOpti
     if (done.problem !== null) problems.push(step.id);
     output.one(result, () => show(output, result));
   }
-  summarize(output, steps, options);
+  const refused = new Set(problems);
+  summarize(
+    output,
+    steps.filter(({ id }) => !refused.has(id)),
+    options,
+  );
   if (problems.length > 0)
     throw new CommandError('data', `${problems.length} not changed: ${problems.join(', ')}`);
   if (options.dryRun && options.exitCode && steps.some(isChange)) throw new AnswerIsNo();

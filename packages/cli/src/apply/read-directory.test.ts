@@ -87,6 +87,25 @@ describe('files of subscribers', () => {
     expect(found.join()).not.toContain('hidden');
   });
 
+  it('may hold documents with nothing in them, and folders of any name', () => {
+    write('a.yaml', '# one of two\n---\nid: one\nurl: https://one.example\n---\n');
+    write('b.yaml', '# nothing yet\n');
+    mkdirSync(join(directory, 'more.yaml'));
+    expect(readSubscribers(directory, {}).map(({ id }) => id)).toEqual(['one']);
+  });
+
+  it('tell an alias that leads nowhere, to itself or to far too much', () => {
+    const tenOf = (name: string) => `[${Array(10).fill(`*${name}`).join(', ')}]`;
+    write('a.yaml', 'id: one\nurl: *nowhere');
+    write('b.yaml', 'id: two\nurl: https://two.example\nauth: &all {type: all, of: [*all]}');
+    write('c.yaml', `a: &a [1]\nb: &b ${tenOf('a')}\nc: &c ${tenOf('b')}\nd: ${tenOf('c')}`);
+    expect(faults()).toEqual([
+      expect.stringMatching(/^a\.yaml: .*nowhere/),
+      expect.stringMatching(/^b\.yaml: an alias stands inside its own anchor$/),
+      expect.stringMatching(/^c\.yaml: Excessive alias count/),
+    ]);
+  });
+
   it('name a subscriber that is described twice', () => {
     write('a.yaml', 'id: one\nurl: https://one.example');
     write('b.yaml', 'id: one\nurl: https://one.example');

@@ -2,7 +2,7 @@ import { readdirSync, readFileSync, statSync } from 'node:fs';
 import { join } from 'node:path';
 import { openIssues, wordsOf } from '@waybill/shared/contracts/fault-words';
 import { type SubscriberInput, subscriberId, subscriberInput } from '@waybill/shared/contracts/subscriber';
-import { parseAllDocuments } from 'yaml';
+import { type Document, parseAllDocuments } from 'yaml';
 import type { Io } from '../io.ts';
 
 /** A subscriber as a file wants it to be. */
@@ -59,10 +59,10 @@ export function readSubscribers(path: string, env: Io['env']): Wanted[] {
 function filesIn(path: string, faults: string[]): string[] {
   try {
     if (!statSync(path).isDirectory()) return [path];
-    const names = readdirSync(path, { recursive: true, encoding: 'utf8' });
-    const files = names.filter((name) => EXTENSIONS.test(name)).toSorted();
+    const entries = readdirSync(path, { recursive: true, withFileTypes: true });
+    const files = entries.filter((entry) => !entry.isDirectory() && EXTENSIONS.test(entry.name));
     if (files.length === 0) faults.push(`${path} holds no .yaml, .yml or .json file`);
-    return files.map((name) => join(path, name));
+    return files.map(({ parentPath, name }) => join(parentPath, name)).toSorted();
   } catch (error) {
     faults.push(`${path} cannot be read: ${(error as Error).message}`);
     return [];
@@ -84,9 +84,24 @@ function documentsIn(file: string, faults: string[]): { document: unknown; place
     // Behind its first line a message shows what stands there, which may be a secret.
     for (const { message } of document.errors)
       faults.push(`${place}: ${(message.split('\n')[0] ?? '').replace(/:$/, '')}`);
-    if (document.errors.length > 0 || document.contents === null) return [];
-    return [{ document: document.toJS() as unknown, place }];
+    if (document.errors.length > 0) return [];
+    const value = resolved(document, place, faults);
+    // What stands before the first `---` and behind the last one may be nothing but a comment.
+    return value === null ? [] : [{ document: value, place }];
   });
+}
+
+/** Anchors and aliases are resolved here: one may be missing, or stand for itself, or for more than a memory holds. */
+function resolved(document: Document.Parsed | Document, place: string, faults: string[]): unknown {
+  try {
+    const value: unknown = document.toJS();
+    JSON.stringify(value);
+    return value;
+  } catch (error) {
+    const reason = error instanceof ReferenceError ? error.message : 'an alias stands inside its own anchor';
+    faults.push(`${place}: ${reason}`);
+    return null;
+  }
 }
 
 function readOne(document: unknown, place: string, env: Io['env'], faults: string[]): Wanted | null {
@@ -106,7 +121,7 @@ function readOne(document: unknown, place: string, env: Io['env'], faults: strin
   if (faults.length > before) return null;
   const parsed = subscriberInput.safeParse(body);
   for (const issue of openIssues(parsed.error?.issues ?? []))
-    faults.push(`${place}: ${issue.path.map(String).join('.')} ${wordsOf(issue)}`);
+    faults.push(`${place}: ${[issue.path.map(String).join('.'), wordsOf(issue)].filter(Boolean).join(' ')}`);
   if (!parsed.success || !id.success) return null;
   return { id: id.data, file: place, body, input: parsed.data, saysEnabled: 'enabled' in fields };
 }

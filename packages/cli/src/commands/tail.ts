@@ -1,7 +1,7 @@
 import { setTimeout as delay } from 'node:timers/promises';
-import { ApiError, answerOf, type Schemas, UnreachableError } from '@waybill/client';
+import { ApiError, answerOf, ForeignAnswerError, type Schemas, UnreachableError } from '@waybill/client';
 import { Command, Option } from 'commander';
-import { readInstant, readSpan } from '../arguments.ts';
+import { atLeast, readInstant } from '../arguments.ts';
 import { type Context, contextOf, examples } from '../context.ts';
 import type { Io } from '../io.ts';
 import { Table } from '../output/table.ts';
@@ -21,18 +21,23 @@ interface TailOptions {
 const PAGE = 200;
 const MOST_PAGES = 5;
 const MOST_SINGLE = 50;
+/** Time between two looks, in milliseconds: while something happens, and at least. */
+const BUSY_INTERVAL_MS = 200;
+const LEAST_INTERVAL_MS = 100;
 
 export function tailCommand(io: Io): Command {
   return new Command('tail')
     .summary('what happens to deliveries, as it happens')
     .description(
-      'Shows every transition of deliveries as it happens, until it is stopped with Ctrl-C. It follows what is created from then on (or since --from) by asking again and again; when more happens than it can follow, it says so.',
+      'Shows every transition of deliveries as it happens, until it is stopped with Ctrl-C. It follows what is created from then on (or since --from) by asking again and again, also across a restart of the scheduler; when more happens than it can follow, it says so.',
     )
     .option('--shipment <id>', 'of one shipment')
     .option('--subscriber <id>', 'for one subscriber')
     .option('--from <time>', 'follow what was created since: 2026-05-04T03:00:00Z, or 2h ago', readInstant)
     .addOption(
-      new Option('--interval <span>', 'time between two looks').argParser(readSpan).default(1_000, '1s'),
+      new Option('--interval <span>', 'longest time between two looks, while nothing happens')
+        .argParser(atLeast(LEAST_INTERVAL_MS, '100ms'))
+        .default(1_000, '1s'),
     )
     .addHelpText(
       'after',
@@ -56,24 +61,37 @@ async function follow(context: Context, options: TailOptions): Promise<void> {
     { title: 'DELIVERY', of: ({ deliveryId }) => deliveryId },
   ]);
   let from = options.from;
+  let away = false;
   try {
     for (;;) {
+      let pauseMs = options.interval;
       try {
         from ??= await serverTime(waybill);
-        for (const change of follower.take(await look(context, follower, { ...options, from })))
+        const changes = follower.take(await look(context, follower, { ...options, from }));
+        if (away) output.note('It answers again.');
+        away = false;
+        for (const change of changes)
           if (output.json) output.document(change);
           else for (const line of table.lines([change])) output.line(line);
+        if (changes.length > 0) pauseMs = Math.min(pauseMs, BUSY_INTERVAL_MS);
       } catch (error) {
-        const passing = (error instanceof ApiError || error instanceof UnreachableError) && error.retryable;
-        if (!passing) throw error;
-        output.note(`${error.message}; trying again`);
+        if (!passes(error)) throw error;
+        if (!away) output.note(`${error.message}; trying again`);
+        away = true;
+        if (error instanceof ApiError) pauseMs = Math.max(pauseMs, error.retryAfterMs ?? 0);
       }
-      await delay(options.interval, undefined, { signal: io.stopping });
+      await delay(pauseMs, undefined, { signal: io.stopping });
     }
   } catch (error) {
     // Ctrl-C is how it is meant to end.
     if (!io.stopping.aborted) throw error;
   }
+}
+
+/** A gateway may answer in the place of a scheduler that is being restarted. */
+function passes(error: unknown): error is Error {
+  if (error instanceof ApiError || error instanceof UnreachableError) return error.retryable;
+  return error instanceof ForeignAnswerError;
 }
 
 /** The clock that deliveries are created by may differ from this machine's. */

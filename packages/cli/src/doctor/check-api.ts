@@ -8,6 +8,8 @@ import { type Finding, fault, fine, reasonOf, skipped } from './finding.ts';
 const CLOCK_TOLERANCE_MS = 5_000;
 /** A tick comes every second unless it is configured otherwise, and takes what is due. */
 const OVERDUE_SECONDS = 120;
+/** How long one of these calls is waited for, in milliseconds: what takes longer is what is wrong. */
+const ANSWER_WITHIN_MS = 10_000;
 
 /** Looks at Waybill as whoever calls its API sees it. */
 export async function checkApi(options: ConnectionOptions, io: Io): Promise<Finding[]> {
@@ -18,7 +20,8 @@ export async function checkApi(options: ConnectionOptions, io: Io): Promise<Find
     if (!(error instanceof ConfigurationError)) throw error;
     return error.faults.map((line) => fault('connection', line, 'Set it, or give --url and --api-key-file.'));
   }
-  const waybill = connect(connection, io.stopping);
+  const answerWithinMs = Math.min(connection.answerWithinMs, ANSWER_WITHIN_MS);
+  const waybill = connect({ ...connection, answerWithinMs }, io.stopping);
   const reached = await checkReadiness(waybill, connection);
   if (reached.some(({ state, check }) => state === 'fault' && check === 'scheduler')) return reached;
   const [role, keyFinding] = await checkKey(waybill);
@@ -83,6 +86,15 @@ async function checkKey(waybill: WaybillClient): Promise<[Role | null, Finding]>
   } catch (error) {
     if (error instanceof ApiError && error.status === 401)
       return [null, fault('API key', 'this Waybill does not know it', 'Take one of its WAYBILL_API_KEYS.')];
+    if (error instanceof ApiError && error.status === 404)
+      return [
+        null,
+        fault(
+          'scheduler',
+          `what answers has no API: ${reasonOf(error)}`,
+          'Set WAYBILL_URL to the address of a scheduler; this one may be a dispatcher or a sweeper.',
+        ),
+      ];
     return [null, fault('API key', reasonOf(error), 'Try again; see the log of the scheduler.')];
   }
 }

@@ -1,3 +1,4 @@
+import { createHash } from 'node:crypto';
 import { readFile, rename, rm, writeFile } from 'node:fs/promises';
 import { z } from 'zod';
 import { CommandError } from '../exit-codes.ts';
@@ -25,16 +26,22 @@ export interface Progress {
   readonly counts: Counts;
 }
 
+const NO_BYTES = createHash('sha256').digest('hex');
+const NONE: Counts = { accepted: 0, duplicate: 0, conflict: 0, invalid: 0 };
+export const NOTHING_YET: Progress = { mark: { bytes: 0, lines: 0, digest: NO_BYTES }, counts: NONE };
+
 /**
  * How far a file was published, beside it: everything up to the mark has its answer. It is written after each answer, so a
  * run that was killed is at most one request behind, whose events are duplicates then.
  */
 export class ProgressFile {
   readonly path: string;
+  readonly #temporary: string;
   readonly #url: string;
 
   constructor(path: string, url: string) {
     this.path = path;
+    this.#temporary = `${path}.tmp`;
     this.#url = url;
   }
 
@@ -67,10 +74,9 @@ export class ProgressFile {
     const text = JSON.stringify({ format: 1, url: this.#url, mark, counts } satisfies z.output<
       typeof schema
     >);
-    const temporary = `${this.path}.tmp`;
     try {
-      await writeFile(temporary, `${text}\n`);
-      await rename(temporary, this.path);
+      await writeFile(this.#temporary, `${text}\n`);
+      await rename(this.#temporary, this.path);
     } catch (error) {
       const message = `${this.path} cannot be written: ${(error as Error).message}. Name another place with --state.`;
       throw new CommandError('data', message, { cause: error });
@@ -79,6 +85,8 @@ export class ProgressFile {
 
   async remove(): Promise<void> {
     await rm(this.path, { force: true });
+    // Of a run that was ended while it wrote.
+    await rm(this.#temporary, { force: true });
   }
 }
 

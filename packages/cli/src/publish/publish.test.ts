@@ -120,15 +120,16 @@ describe('publishing', () => {
 
   it('reads the results of a request of which nothing was taken, paths from the event on', async () => {
     const none: Answer = (events, response) => {
-      const problem = { title: 'Faults', code: 'invalid', faults: [{ path: '$[1].status', message: 'no' }] };
+      const faults = [{ path: '$[1].status', message: 'no' }];
+      const problem = { title: 'Faults', code: 'invalid', detail: '$[1] is too large', faults };
       const all = results(events, 'invalid').map((result) => ({ ...result, problem }));
       json(response, 422, { code: 'invalid', results: all });
     };
     const { told, deps } = await serve(none);
     await publish(input(event(1), event(2)), null, deps);
-    expect(told.map(({ result, problem }) => [result, problem?.faults?.[0]?.path])).toEqual([
-      ['invalid', '$.status'],
-      ['invalid', '$.status'],
+    expect(told.map(({ result, problem }) => [result, problem?.faults?.[0]?.path, problem?.detail])).toEqual([
+      ['invalid', '$.status', '$ is too large'],
+      ['invalid', '$.status', '$ is too large'],
     ]);
   });
 

@@ -1,7 +1,7 @@
 import type { Schemas } from '@waybill/client';
 import { type Line, linesOf } from './lines.ts';
 import { type PostDeps, post } from './post.ts';
-import type { Counts, Progress, ProgressFile } from './progress-file.ts';
+import { type Counts, NOTHING_YET, type Progress, type ProgressFile } from './progress-file.ts';
 
 /** What became of the event of a line. */
 export type LineResult = Schemas['IngestResult'] & { readonly line: number };
@@ -18,8 +18,6 @@ export interface PublishDeps extends PostDeps {
 /** Longest body of a request, in bytes, unless a single event is longer: a batch of large events stays well below the limit. */
 const MAX_BATCH_BYTES = 8 * 1024 * 1024;
 
-const NONE: Counts = { accepted: 0, duplicate: 0, conflict: 0, invalid: 0 };
-
 /**
  * Publishes the events of an input, a request at a time, in their order, and notes after each answer how far it is.
  *
@@ -32,7 +30,7 @@ export async function publish(
   from: Progress | null,
   deps: PublishDeps,
 ): Promise<Counts> {
-  let counts = from?.counts ?? NONE;
+  let counts = (from ?? NOTHING_YET).counts;
   for await (const lines of batchesOf(linesOf(input, from?.mark ?? null), deps.batch)) {
     deps.stopping.throwIfAborted();
     const results = await resultsOf(lines, deps);
@@ -75,14 +73,19 @@ async function resultsOf(lines: readonly Line[], deps: PostDeps): Promise<LineRe
   });
 }
 
-/** A fault's path begins at the event, not at the list that it was posted in. */
+/** What is said of it begins at the event, not at the list that it was posted in. */
 function ofOneEvent({ problem, ...answer }: Schemas['IngestResult']): Schemas['IngestResult'] {
   if (problem === undefined) return answer;
-  const faults = problem.faults?.map(({ path, message }) => ({
-    path: path.replace(/^\$\[\d+\]/, '$'),
-    message,
-  }));
-  return { ...answer, problem: { ...problem, ...(faults === undefined ? {} : { faults }) } };
+  const alone = (text: string) => text.replace(/^\$\[\d+\]/, '$');
+  const faults = problem.faults?.map(({ path, message }) => ({ path: alone(path), message }));
+  return {
+    ...answer,
+    problem: {
+      ...problem,
+      ...(faults === undefined ? {} : { faults }),
+      ...(problem.detail === undefined ? {} : { detail: alone(problem.detail) }),
+    },
+  };
 }
 
 /** What the API would say of it, if it could be asked. */

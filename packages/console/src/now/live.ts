@@ -1,6 +1,6 @@
 import { ApiError } from '@waybill/client';
 import { useEffect, useState } from 'react';
-import { onFault as onCallFault, waybill } from '../waybill.ts';
+import { onFault as onCallFault, streaming } from '../waybill.ts';
 
 export interface Snapshot {
   readonly at: string;
@@ -75,7 +75,7 @@ async function read(onSnapshot: (snapshot: Snapshot) => void, signal: AbortSigna
   const listen = () => setTimeout(() => silent.abort(new Error('nothing came')), SILENT_MS);
   let silence = listen();
   try {
-    const { data } = await waybill.GET('/v1/live', {
+    const { data } = await streaming.GET('/v1/live', {
       headers: { Accept: 'text/event-stream' },
       parseAs: 'stream',
       signal: AbortSignal.any([signal, silent.signal]),

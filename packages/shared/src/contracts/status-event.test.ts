@@ -84,6 +84,8 @@ describe('an event with faults', () => {
   it.each([
     ['shipmentId', ''],
     ['shipmentId', 'x'.repeat(129)],
+    ['shipmentId', '.'],
+    ['shipmentId', '..'],
     ['shipmentId', 'a\u0000b'],
     ['shipmentId', 'a\u0085b'],
     ['shipmentId', '\udc00'],

@@ -35,7 +35,10 @@ const exactJson = z
   .transform((value): ExactJson => (value ?? null) as ExactJson);
 
 const fields = {
-  shipmentId: identifier(128).describe('Names the shipment; the Kafka key'),
+  // In a URL these two mean other places, however they are escaped: nobody could ask what became of the shipment.
+  shipmentId: identifier(128)
+    .refine((id) => id !== '.' && id !== '..', 'must not be "." or ".."')
+    .describe('Names the shipment; the Kafka key'),
   eventVersion: z
     .int()
     .min(0)

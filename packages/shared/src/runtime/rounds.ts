@@ -13,7 +13,7 @@ interface Waiting<Item, Result> {
  * Does things of one kind together: what comes while a round is under way goes into the next one, so that the busier it
  * gets, the fewer rounds there are for each thing. Whoever comes alone waits for nobody.
  *
- * A round belongs to the story, and the span, of the first thing in it. One that fails is done again one thing at a time: one that cannot be done holds up no other.
+XX
  */
 export class Rounds<Item, Result> {
   readonly #work: (items: readonly Item[]) => Promise<readonly Result[]>;
@@ -53,7 +53,7 @@ export class Rounds<Item, Result> {
     while (this.#waiting.length > 0) {
       const round = this.#next();
       if (await this.#attempt(round, round.length > 1)) continue;
-      for (const one of round) await this.#attempt([one], false);
+      await Promise.all(round.map((one) => this.#attempt([one], false)));
     }
     this.#underWay = false;
   }

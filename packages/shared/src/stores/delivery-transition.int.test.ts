@@ -51,7 +51,14 @@ describe('an attempt whose claim has a later time than what ends it', () => {
     ]);
     await new LeaseStore(database.db).settle([
       {
-        ...{ deliveryId: 'early', leaseId: 'lse_1', outcome: 'accepted', reason: null, statusCode: 200 },
+        ...{
+          deliveryId: 'early',
+          leaseId: 'lse_1',
+          claimedAt,
+          outcome: 'accepted',
+          reason: null,
+          statusCode: 200,
+        },
         ...{
           leftAt: new Date(),
           endedAt: new Date(),

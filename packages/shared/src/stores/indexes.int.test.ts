@@ -29,6 +29,7 @@ import { ShipmentStore } from './shipments.ts';
 import { type StatusEventRow, StatusEventStore } from './status-events.ts';
 import { type SubscriberRow, SubscriberStore } from './subscribers.ts';
 import { TurnStore } from './turns.ts';
+import { WakeStore } from './wakes.ts';
 
 /** As an installation looks after a while: most is done, one subscriber has a backlog, one waits strictly in order. */
 const COUNTS = { closed: 170_000, backlog: 24_500, strict: 4_000, others: 1_500 };
@@ -347,6 +348,7 @@ describe('the queries that run all the time', () => {
     // Subscribers change
     ['what a subscriber is owed', ['due_of_subscriber'], 20, () => deliveries().cancelOf('s5', 'c', 'r')],
     ['what a subscriber has held', ['due_of_subscriber'], 20, () => deliveries().wakeAllOf('s6')],
+    ['what a subscriber has queued', ['due_of_subscriber'], 20, () => new WakeStore(db).wakeQueuedOf('s6')],
     // API
     [
       'the versions of a shipment and what became of them',

@@ -35,6 +35,7 @@ function settlement(deliveryId: string, fields: Partial<Settlement> = {}): Settl
   return {
     deliveryId,
     leaseId: 'lse_2',
+    claimedAt: new Date(0),
     outcome: 'accepted',
     reason: null,
     statusCode: 200,

@@ -3,12 +3,15 @@ import type { KeptResponse } from '../domain/delivery.ts';
 import type { Outcome } from '../domain/outcome.ts';
 import { type SettlingTransition, TRANSITIONS } from '../domain/transitions.ts';
 import type { DeliveryRow } from './deliveries.ts';
-import { either, LOST_ATTEMPTS_ENDED, literal, notBeforeClaim, transition } from './delivery-transition.ts';
+import { either, LOST_ATTEMPTS_ENDED, literal, transition } from './delivery-transition.ts';
 import { hintOf } from './indexes.ts';
 import { repeatIfLost } from './repeat-write.ts';
 
 /** A row that might be claimed. */
 export type Candidate = Pick<DeliveryRow, '_id' | 'shipmentId'>;
+
+/** One that waits in the database. */
+export type WaitingRow = Candidate & Pick<DeliveryRow, 'tried'>;
 
 /** Who claims. `instance` is random per process; `worker` is a name for people. */
 export interface Claimer {
@@ -27,17 +30,22 @@ export interface ClaimTerms {
   readonly keyIds?: readonly string[];
 }
 
+/** A row as whoever claimed it gets it: all that sending and concluding needs. */
+export type ClaimedRow = Omit<DeliveryRow, 'transitions'>;
+
 export interface Claimed {
   /** The rows this call now holds the lease of; nothing else must be sent. */
-  readonly held: DeliveryRow[];
+  readonly held: ClaimedRow[];
   /** The rows this call closed because no attempt was left. */
-  readonly exhausted: DeliveryRow[];
+  readonly exhausted: ClaimedRow[];
 }
 
 /** How an attempt ended and what follows. */
 export interface Settlement {
   readonly deliveryId: string;
   readonly leaseId: string;
+  /** When the lease began. The caller only estimates the database's time: nothing is recorded as earlier than this. */
+  readonly claimedAt: Date;
   readonly outcome: Outcome;
   readonly reason: string | null;
   /** What went wrong, for people. */
@@ -150,9 +158,13 @@ export class LeaseStore {
     // A second try finds what the first one claimed no longer claimable, and so does not count it.
     if (modifiedCount === 0 && tries === 1) return { held: [], exhausted: [] };
     const mine = { $or: [{ 'lease.id': leaseId }, { 'transitions.cause': cause }] };
-    // All of them in one answer, not a hundred and then the rest.
-    const batchSize = ids.length + 1;
-    const rows = await this.#deliveries.find({ _id: { $in: ids }, ...mine }, { batchSize }).toArray();
+    const rows = await this.#deliveries
+      .find<ClaimedRow>(
+        { _id: { $in: ids }, ...mine },
+        // All of them in one answer, not a hundred and then the rest.
+        { projection: { transitions: 0 }, batchSize: ids.length + 1 },
+      )
+      .toArray();
     return {
       held: rows.filter(({ lease }) => lease?.id === leaseId),
       exhausted: rows.filter(({ state }) => state === TRANSITIONS.exhaust.to),
@@ -163,7 +175,7 @@ export class LeaseStore {
    * Rows of a subscriber that wait for a worker. First attempts and retries share the limit, so that neither starves
    * the other; what one side does not use goes to the other. Two reads at once. Index: `lane`.
    */
-  async waiting(subscriberId: string, now: Date, limit: number): Promise<Candidate[]> {
+  async waiting(subscriberId: string, now: Date, limit: number): Promise<WaitingRow[]> {
     const [first, retries] = await Promise.all(
       [false, true].map((tried) => this.#waiting(subscriberId, tried, now, limit)),
     );
@@ -175,13 +187,13 @@ export class LeaseStore {
   }
 
   /** Those of them that were tried before. Index: `lane`. */
-  waitingRetries(subscriberId: string, now: Date, limit: number): Promise<Candidate[]> {
+  waitingRetries(subscriberId: string, now: Date, limit: number): Promise<WaitingRow[]> {
     return this.#waiting(subscriberId, true, now, limit);
   }
 
-  #waiting(subscriberId: string, tried: boolean, now: Date, limit: number): Promise<Candidate[]> {
+  #waiting(subscriberId: string, tried: boolean, now: Date, limit: number): Promise<WaitingRow[]> {
     return this.#deliveries
-      .find(
+      .find<WaitingRow>(
         {
           subscriberId,
           tried,
@@ -190,7 +202,7 @@ export class LeaseStore {
             { state: 'pending', dueAt: { $gt: new Date(0), $lte: now } },
           ],
         },
-        { projection: { shipmentId: 1 }, hint: hintOf('deliveries', 'lane') },
+        { projection: { shipmentId: 1, tried: 1 }, hint: hintOf('deliveries', 'lane') },
       )
       .sort({ dueAt: 1 })
       .limit(limit)
@@ -270,22 +282,7 @@ function endOf({ transition: name, closeReason, counts, retryInMs }: Settlement)
 function settleAlike(group: readonly Settlement[]): { filter: Filter<DeliveryRow>; update: Document[] } {
   const [{ closeReason, counts, retryInMs, transition: name }] = group as [Settlement];
   const ids = group.map(({ deliveryId }) => deliveryId);
-  const ended = {
-    $let: {
-      vars: { ended: own(ids, group.map(endedAttempt)) },
-      in: {
-        $mergeObjects: [
-          '$$this',
-          '$$ended',
-          // A time is greater than null, which has to stay.
-          {
-            leftAt: { $cond: ['$$ended.leftAt', notBeforeClaim('$$ended.leftAt'), null] },
-            endedAt: notBeforeClaim('$$ended.endedAt'),
-          },
-        ],
-      },
-    },
-  };
+  const ended = { $mergeObjects: ['$$this', own(ids, group.map(endedAttempt))] };
   return {
     filter: { _id: { $in: ids }, state: { $in: TRANSITIONS[name].from }, ...heldBy(group) },
     update: transition(name, {
@@ -333,7 +330,10 @@ function heldBy(group: readonly Settlement[]): Filter<DeliveryRow> {
 
 /** What the end adds to an attempt. */
 function endedAttempt(settlement: Settlement): Document {
-  const { outcome, reason, detail = null, statusCode, address, response, leftAt, endedAt, span } = settlement;
+  const { outcome, reason, detail = null, statusCode, address, response, span } = settlement;
+  const afterClaim = (time: Date) => (time < settlement.claimedAt ? settlement.claimedAt : time);
+  const leftAt = settlement.leftAt && afterClaim(settlement.leftAt);
+  const endedAt = afterClaim(settlement.endedAt);
   return {
     ...{ outcome, reason, detail, statusCode },
     ...(address === undefined ? {} : { address }),

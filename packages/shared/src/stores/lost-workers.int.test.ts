@@ -52,6 +52,7 @@ describe('a row that is closed after its worker was lost', () => {
       {
         deliveryId: id,
         leaseId: 'lse_2',
+        claimedAt: new Date(0),
         ...late,
         endedAt: new Date(),
         counts: true,

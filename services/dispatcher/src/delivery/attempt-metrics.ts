@@ -1,6 +1,5 @@
 import type { SendResult } from '@waybill/shared/sending/send';
-import type { DeliveryRow } from '@waybill/shared/stores/deliveries';
-import type { Settlement } from '@waybill/shared/stores/leases';
+import type { ClaimedRow, Settlement } from '@waybill/shared/stores/leases';
 import {
   attempts,
   deliveriesDead,
@@ -11,7 +10,7 @@ import {
 } from '@waybill/shared/telemetry/metrics';
 
 /** Counts what a claim found: whether it took over from a worker that was lost. */
-export function countClaim({ attempts: made }: DeliveryRow): void {
+export function countClaim({ attempts: made }: ClaimedRow): void {
   const [before, now] = made.slice(-2);
   const lost = before?.reason === 'worker_lost' && before.endedAt?.getTime() === now?.claimedAt.getTime();
   if (lost) leaseTakeovers.inc();
@@ -32,7 +31,7 @@ export function countRequest(beganAt: number, { endedAt, observation }: SendResu
  *
  * @param takenAt when the event was taken; null if it is gone.
  */
-export function countEnd(settlement: Settlement, row: DeliveryRow, takenAt: Date | null): void {
+export function countEnd(settlement: Settlement, row: ClaimedRow, takenAt: Date | null): void {
   const { outcome, transition, leftAt, endedAt } = settlement;
   const reason = reasonLabel(settlement.reason);
   attempts.inc({ outcome, reason });

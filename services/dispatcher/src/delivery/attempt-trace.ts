@@ -8,8 +8,7 @@ import {
   SpanKind,
   SpanStatusCode,
 } from '@opentelemetry/api';
-import type { DeliveryRow } from '@waybill/shared/stores/deliveries';
-import type { Settlement } from '@waybill/shared/stores/leases';
+import type { ClaimedRow, Settlement } from '@waybill/shared/stores/leases';
 import type { SubscriberRow } from '@waybill/shared/stores/subscribers';
 import {
   contextFrom,
@@ -24,7 +23,7 @@ import type { AttemptResult } from './attempt.ts';
 
 interface Claimed {
   /** As claimed: its last attempt is this one. */
-  readonly row: DeliveryRow;
+  readonly row: ClaimedRow;
   readonly subscriber: SubscriberRow;
   /** The story of the command that led to the claim; undefined if the worker fetched the row by itself. */
   readonly command: Context | undefined;
@@ -40,7 +39,7 @@ interface Claimed {
  */
 export class AttemptTrace {
   readonly #parent: Context;
-  readonly #row: DeliveryRow;
+  readonly #row: ClaimedRow;
   readonly #span: Span;
   readonly #context: Context;
   /** What a subscriber is told of the story. */
@@ -112,7 +111,7 @@ export class AttemptTrace {
 }
 
 /** The event's trace, where the command belongs to another: it is a retry that came late. */
-function linksBeyond(command: Context, { traceHeaders }: DeliveryRow): Link[] {
+function linksBeyond(command: Context, { traceHeaders }: ClaimedRow): Link[] {
   const origin = traceHeaders ? spanContextOf(contextFrom({ ...traceHeaders })) : null;
   const same = origin?.traceId === spanContextOf(command)?.traceId;
   return origin === null || same ? [] : [{ context: origin }];
@@ -126,7 +125,7 @@ function headersFor({ delivery: { propagate = [] } }: SubscriberRow, story: Cont
   return { traceparent: headers.traceparent, ...Object.fromEntries(further) };
 }
 
-function attributesOf(row: DeliveryRow): Attributes {
+function attributesOf(row: ClaimedRow): Attributes {
   return {
     [ATTRIBUTE.shipmentId]: row.shipmentId,
     [ATTRIBUTE.eventVersion]: row.eventVersion,
@@ -148,7 +147,7 @@ function endAttributes({ outcome, reason, transition }: Settlement): Attributes 
 
 /** A URL may hold credentials before its host, in its query and, as many webhooks do, in its path: none is told. */
 export function requestAttributes(
-  { attemptCount }: Pick<DeliveryRow, 'attemptCount'>,
+  { attemptCount }: Pick<ClaimedRow, 'attemptCount'>,
   url: string,
 ): Attributes {
   const parsed = URL.parse(url);

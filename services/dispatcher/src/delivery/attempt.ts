@@ -2,8 +2,7 @@ import type { Turn } from '@waybill/shared/domain/ordering';
 import type { SendResult } from '@waybill/shared/sending/send';
 import type { SubscriberSender } from '@waybill/shared/sending/subscriber-sender';
 import type { DatabaseClock } from '@waybill/shared/stores/database-clock';
-import type { DeliveryRow } from '@waybill/shared/stores/deliveries';
-import type { Settlement } from '@waybill/shared/stores/leases';
+import type { ClaimedRow, Settlement } from '@waybill/shared/stores/leases';
 import type { SubscriberRow } from '@waybill/shared/stores/subscribers';
 import { countRequest } from './attempt-metrics.ts';
 import { conclude, type LaneNews } from './conclude.ts';
@@ -14,10 +13,10 @@ const YIELD_MS = 500;
 
 interface AttemptInput {
   /** As claimed: its last attempt is this one. */
-  readonly row: DeliveryRow;
+  readonly row: ClaimedRow;
   readonly subscriber: SubscriberRow;
   /** What subscribers receive; null if the event is gone. */
-  readonly body: string | null;
+  readonly body: Buffer | null;
   /** That carry the attempt's story on. */
   readonly traceHeaders: Readonly<Record<string, string>>;
   readonly sender: SubscriberSender;
@@ -47,7 +46,7 @@ export async function attemptDelivery(input: AttemptInput): Promise<AttemptResul
     {
       id: row._id,
       headers: { ...deliveryHeaders(row, row.attemptCount), ...traceHeaders },
-      body: Buffer.from(body),
+      body,
       now: () => clock.now(),
     },
     signal,
@@ -62,22 +61,16 @@ export async function attemptDelivery(input: AttemptInput): Promise<AttemptResul
       detail: observation.kind === 'failure' ? observation.detail : null,
       ...(kept === null ? {} : { response: kept }),
       ...(remoteAddress === null ? {} : { address: remoteAddress }),
-      leftAt: leftAt === null ? null : notBeforeClaim(row, clock.at(leftAt)),
-      endedAt: notBeforeClaim(row, clock.at(endedAt)),
+      leftAt: leftAt === null ? null : clock.at(leftAt),
+      endedAt: clock.at(endedAt),
     },
     news,
     exchange,
   };
 }
 
-/** This side knows the database's time to within half a round trip; what follows the claim is never shown before it. */
-function notBeforeClaim({ attempts }: DeliveryRow, time: Date): Date {
-  const claimedAt = attempts.at(-1)?.claimedAt ?? time;
-  return claimedAt > time ? claimedAt : time;
-}
-
 /** Gives a claimed row back unsent: another version of the shipment goes first, or was accepted meanwhile. */
-export function yieldTurn(row: DeliveryRow, turn: Exclude<Turn, { turn: 'send' }>, now: Date): AttemptResult {
+export function yieldTurn(row: ClaimedRow, turn: Exclude<Turn, { turn: 'send' }>, now: Date): AttemptResult {
   if (turn.turn === 'superseded') {
     const reason = `superseded_by_version:${turn.byVersion}`;
     return notSent(row, { reason, transition: 'supersedeClaimed', closeReason: reason }, now);
@@ -87,7 +80,7 @@ export function yieldTurn(row: DeliveryRow, turn: Exclude<Turn, { turn: 'send' }
 }
 
 function notSent(
-  row: DeliveryRow,
+  row: ClaimedRow,
   end: Pick<Settlement, 'reason' | 'transition' | 'retryInMs' | 'closeReason'>,
   now: Date,
 ): AttemptResult {
@@ -101,6 +94,10 @@ function notSent(
   return { settlement: { ...leaseOf(row), ...unsent, ...end }, news: null, exchange: null };
 }
 
-function leaseOf(row: DeliveryRow): Pick<Settlement, 'deliveryId' | 'leaseId'> {
-  return { deliveryId: row._id, leaseId: row.lease?.id ?? '' };
+function leaseOf({
+  _id,
+  lease,
+  attempts,
+}: ClaimedRow): Pick<Settlement, 'deliveryId' | 'leaseId' | 'claimedAt'> {
+  return { deliveryId: _id, leaseId: lease?.id ?? '', claimedAt: attempts.at(-1)?.claimedAt ?? new Date(0) };
 }

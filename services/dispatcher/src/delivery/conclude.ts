@@ -3,7 +3,7 @@ import { judge, type Observation, type Outcome } from '@waybill/shared/domain/ou
 import { parseRetryAfter } from '@waybill/shared/domain/retry-after';
 import { nextAttemptDelay } from '@waybill/shared/domain/retry-policy';
 import type { SettlingTransition } from '@waybill/shared/domain/transitions';
-import type { DeliveryRow } from '@waybill/shared/stores/deliveries';
+import type { ClaimedRow } from '@waybill/shared/stores/leases';
 
 /** What an attempt showed about its subscriber. */
 export interface LaneNews {
@@ -38,7 +38,7 @@ export interface Conclusion {
  */
 export function conclude(
   observation: Observation,
-  row: DeliveryRow,
+  row: ClaimedRow,
   policy: DeliveryPolicy,
   now: Date,
   random: number,
@@ -79,7 +79,7 @@ export function conclude(
 }
 
 /** A new token was tried already, and was not what was missing. */
-function wasUnauthorized({ attempts, replayedAt }: DeliveryRow): boolean {
+function wasUnauthorized({ attempts, replayedAt }: ClaimedRow): boolean {
   return attempts.some(
     ({ reason, claimedAt }) =>
       reason === 'unauthorized' && (replayedAt === undefined || claimedAt >= replayedAt),
@@ -87,6 +87,6 @@ function wasUnauthorized({ attempts, replayedAt }: DeliveryRow): boolean {
 }
 
 /** When the first attempt began; when that is in the archive by now, when the row was made. */
-function firstClaim({ attempts: [first], createdAt }: DeliveryRow): Date | undefined {
+function firstClaim({ attempts: [first], createdAt }: ClaimedRow): Date | undefined {
   return first && first.number > 1 ? createdAt : first?.claimedAt;
 }

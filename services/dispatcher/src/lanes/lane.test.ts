@@ -177,7 +177,7 @@ describe('fetching what waits', () => {
     expect(lane.beginRefill()).toBe(true);
     lane.leaveWaiting();
     expect(lane.beginRefill()).toBe(false);
-    lane.endRefill(false);
+    lane.endRefill();
     expect(lane.beginRefill()).toBe(true);
   });
 
@@ -186,10 +186,11 @@ describe('fetching what waits', () => {
     lane.leaveWaiting();
     lane.beginRefill();
     lane.beginFetch();
-    lane.endRefill(true);
+    lane.leaveWaiting();
+    lane.endRefill();
     expect(lane.beginRefill()).toBe(true);
     lane.beginFetch();
-    lane.endRefill(false);
+    lane.endRefill();
     expect(lane.beginRefill()).toBe(false);
   });
 
@@ -198,8 +199,21 @@ describe('fetching what waits', () => {
     lane.line.append([{ _id: 'row-1', shipmentId: 'SHP-1', isNew: true }], 10);
     expect([lane.waiting, lane.idle, lane.beginRefill()]).toEqual([true, false, true]);
     lane.line.next(1);
-    lane.endRefill(false);
+    lane.endRefill();
     expect([lane.waiting, lane.idle]).toEqual([false, true]);
+  });
+
+  it('is begun for new rows that the line had no room for, and retries have their share of it', () => {
+    const lane = granted(4);
+    const row = (_id: string, isNew: boolean) => ({ _id, shipmentId: 'SHP-1', isNew });
+    lane.stand([row('new-1', true), row('new-2', true)], 1);
+    expect([lane.line.length, lane.waiting, lane.waitingElsewhere]).toEqual([1, true, false]);
+    lane.stand([row('retry', false)], 10);
+    expect([lane.line.length, lane.waitingElsewhere]).toEqual([1, true]);
+    expect([lane.takeTurns(), lane.takeTurns(), lane.takeTurns()]).toEqual([1, 0, 1]);
+    lane.beginFetch();
+    lane.line.next(1);
+    expect(lane.waiting).toBe(false);
   });
 
   it('is begun for rows that only another worker has heard of', () => {
@@ -242,7 +256,7 @@ describe('a lane may be forgotten', () => {
     lane.beginRefill();
     lane.beginFetch();
     expect(lane.idle).toBe(false);
-    lane.endRefill(false);
+    lane.endRefill();
     expect(lane.idle).toBe(true);
   });
 });

@@ -1,5 +1,5 @@
 import type { LaneGrant } from '@waybill/shared/stores/lanes';
-import { Line } from './line.ts';
+import { Line, type Offered } from './line.ts';
 
 /** Failures in a row, and how long they must have gone on in milliseconds, before the breaker opens. */
 const BREAKER_FAILURES = 20;
@@ -40,6 +40,7 @@ export class Lane {
   #shared = false;
   #probe = false;
   #waiting = false;
+  #retryIsNext = false;
   #refilling = false;
   #failuresInARow = 0;
   #failingSince = 0;
@@ -54,7 +55,7 @@ export class Lane {
 
   /** Rows are in line, or may be found in the database. */
   get waiting(): boolean {
-    return this.#waiting || this.line.length > 0;
+    return this.#waiting || this.line.length > 0 || this.line.leftOut;
   }
 
   get idle(): boolean {
@@ -160,7 +161,20 @@ export class Lane {
     return true;
   }
 
-  /** Rows may wait in the database that are not in line. */
+  /** New rows go to the end of the line, as far as there is `room`; retries are the database's to find. */
+  stand(rows: readonly Offered[], room: number): void {
+    const fresh = rows.filter(({ isNew }) => isNew);
+    this.line.append(fresh, room);
+    if (fresh.length < rows.length) this.#waiting = true;
+  }
+
+  /** Of one slot, new rows and retries have every other. @returns how many slots are a retry's. */
+  takeTurns(): 0 | 1 {
+    this.#retryIsNext = !this.#retryIsNext;
+    return this.#retryIsNext ? 1 : 0;
+  }
+
+  /** Rows may wait in the database that would not stand in line: retries, and what only other workers heard of. */
   get waitingElsewhere(): boolean {
     return this.#waiting;
   }
@@ -175,10 +189,9 @@ export class Lane {
     if (all) this.line.forgetLeftOut();
   }
 
-  /** @param more whether rows may have been left in the database. */
-  endRefill(more: boolean): void {
+  endRefill(): void {
     this.#refilling = false;
-    if (more || (this.#shared && this.#taken > 0)) this.#waiting = true;
+    if (this.#shared && this.#taken > 0) this.#waiting = true;
   }
 
   /** Notes how an attempt went. @returns whether the breaker has to open, or can close. */

@@ -9,7 +9,7 @@ export interface Offered extends Candidate {
 }
 
 /** Rows that one lane remembers at most. */
-export const MAX_IN_LINE = 1_000;
+export const MAX_IN_LINE = 2_000;
 
 /**
  * New rows that commands named while no slot was free, first come, first served: what is remembered here need not be
@@ -31,15 +31,17 @@ export class Line {
    * Puts rows at the end.
    *
    * @param room for so many at most, in all that this worker remembers.
-   * @returns whether all of them are in the line.
    */
-  append(rows: readonly Offered[], room: number): boolean {
-    const fresh = rows.filter(({ isNew }) => isNew);
+  append(rows: readonly Offered[], room: number): void {
     const free = Math.min(room, MAX_IN_LINE - this.#rows.length);
-    const kept = this.#leftOut ? 0 : Math.max(0, Math.min(fresh.length, free));
-    this.#rows.push(...fresh.slice(0, kept));
-    if (kept < fresh.length) this.#leftOut = true;
-    return kept === rows.length;
+    const kept = this.#leftOut ? 0 : Math.max(0, Math.min(rows.length, free));
+    this.#rows.push(...rows.slice(0, kept));
+    if (kept < rows.length) this.#leftOut = true;
+  }
+
+  /** New rows are known to wait in the database behind those in line. */
+  leaveOut(): void {
+    this.#leftOut = true;
   }
 
   /** Whether new rows wait in the database that are not in line. */
@@ -52,7 +54,7 @@ export class Line {
     return this.#rows.splice(0, count);
   }
 
-  /** Gives back what `next` took out and could not be used. */
+  /** Puts rows at the head: what `next` took out and could not be used, or what the database has waited for longest. */
   putBack(rows: readonly Offered[]): void {
     this.#rows.unshift(...rows);
   }

@@ -11,7 +11,7 @@ import { createSender } from '@waybill/shared/sending/send';
 import { SubscriberSender } from '@waybill/shared/sending/subscriber-sender';
 import { type DeliveryRow, DeliveryStore } from '@waybill/shared/stores/deliveries';
 import { LaneStore } from '@waybill/shared/stores/lanes';
-import { LeaseStore } from '@waybill/shared/stores/leases';
+import { type ClaimedRow, LeaseStore } from '@waybill/shared/stores/leases';
 import { StatusEventStore } from '@waybill/shared/stores/status-events';
 import { type SubscriberRow, SubscriberStore } from '@waybill/shared/stores/subscribers';
 import { TurnStore } from '@waybill/shared/stores/turns';
@@ -133,7 +133,7 @@ export class Bench implements AsyncDisposable {
   }
 
   /** The row once it is what is waited for. */
-  reached(row: DeliveryRow, what: string, is: (row: DeliveryRow) => boolean): Promise<DeliveryRow> {
+  reached(row: ClaimedRow, what: string, is: (row: DeliveryRow) => boolean): Promise<DeliveryRow> {
     return until(`${row._id} to be ${what}`, async () => {
       const current = await this.row(row);
       return is(current) && current;
@@ -141,7 +141,7 @@ export class Bench implements AsyncDisposable {
   }
 
   /** The rows once all of them are in a state. */
-  all(rows: readonly DeliveryRow[], state: DeliveryRow['state']): Promise<DeliveryRow[]> {
+  all(rows: readonly ClaimedRow[], state: DeliveryRow['state']): Promise<DeliveryRow[]> {
     return Promise.all(rows.map((row) => this.reached(row, state, (current) => current.state === state)));
   }
 

@@ -14,6 +14,7 @@ import type { ReplayStore } from '@waybill/shared/stores/replays';
 import type { RunStore } from '@waybill/shared/stores/runs';
 import type { ShipmentStore } from '@waybill/shared/stores/shipments';
 import type { SubscriberStore } from '@waybill/shared/stores/subscribers';
+import type { WakeStore } from '@waybill/shared/stores/wakes';
 import type { Logger } from '@waybill/shared/telemetry/logger';
 import type { Express } from 'express';
 import { serveConsole } from '../console/serve-console.ts';
@@ -35,6 +36,7 @@ interface ApiDeps extends IngestDeps {
   readonly observations: ObservationStore;
   readonly live: LiveFeed;
   readonly lanes: LaneStore;
+  readonly wakes: WakeStore;
   readonly runs: RunStore;
   readonly auditLog: AuditLogStore;
   readonly retention: RetentionDeps;

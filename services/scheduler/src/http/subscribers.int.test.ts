@@ -189,4 +189,22 @@ describe('switching a subscriber', () => {
     const { body } = await call('POST', '/v1/subscribers/gone/enable');
     expect(body).toMatchObject({ quarantine: null, breaker: null });
   });
+
+  it.each([
+    ['enabling it', 'POST', '/enable', undefined],
+    ['putting it enabled', 'PUT', '', { url: URL }],
+  ])('on by %s makes due what was queued while it was off', async (title, method, path, body) => {
+    const id = title.replaceAll(' ', '-');
+    await put(id, { enabled: false });
+    const later = new Date(Date.now() + 3_600_000);
+    await putDeliveries(bench.database.db, [
+      deliveryRow(`${id} queued`, { subscriberId: id, state: 'queued', dueAt: later }),
+      deliveryRow(`${id} retry`, { subscriberId: id, dueAt: later }),
+    ]);
+    expect((await call(method, `/v1/subscribers/${id}${path}`, body)).status).toBe(200);
+    const selected = await bench.deliveries.enqueueDue(id, bench.connections.clock.now(), 1_000, [], 1_000);
+    const own = selected.filter(({ subscriberId }) => subscriberId === id);
+    // A retry waits for its own time.
+    expect(own.map(({ _id }) => _id)).toEqual([`${id} queued`]);
+  });
 });

@@ -16,6 +16,7 @@ import type { DatabaseClock } from '@waybill/shared/stores/database-clock';
 import type { DeliveryStore } from '@waybill/shared/stores/deliveries';
 import type { LaneRow, LaneStore } from '@waybill/shared/stores/lanes';
 import type { SubscriberRow, SubscriberStore } from '@waybill/shared/stores/subscribers';
+import type { WakeStore } from '@waybill/shared/stores/wakes';
 import { z } from 'zod';
 import { callFaults } from '../subscribers/call-faults.ts';
 import { rotateSubscriberSecret, saveSubscriber } from '../subscribers/save.ts';
@@ -28,6 +29,7 @@ interface SubscriberDeps {
   readonly subscribers: SubscriberStore;
   readonly deliveries: DeliveryStore;
   readonly lanes: LaneStore;
+  readonly wakes: WakeStore;
   readonly vault: CredentialVault;
   readonly sender: SubscriberSender;
   readonly clock: DatabaseClock;
@@ -83,6 +85,7 @@ export const subscriberRoutes = [
       const before = await deps.subscribers.get(id);
       const { row, madeSecret } = await saveSubscriber(id, body, caller.name, deps);
       if (row.version > 1) await deps.deliveries.wakeAllOf(id);
+      if (before?.enabled === false && row.enabled) await deps.wakes.wakeQueuedOf(id);
       // What was learnt of one address tells nothing about another.
       if (before && before.url !== row.url) await deps.lanes.letGo(id);
       return {
@@ -122,10 +125,13 @@ export const subscriberRoutes = [
       roles: ['operator'],
       params,
       answers: { 200: subscriberAnswer },
-      async handle({ params: { id }, caller }, { subscribers, lanes }) {
+      async handle({ params: { id }, caller }, { subscribers, lanes, wakes }) {
         const row = await subscribers.setEnabled(id, enabled, caller.name);
         if (!row) throw unknown(id);
-        if (enabled) await lanes.letGo(id);
+        if (enabled) {
+          await lanes.letGo(id);
+          await wakes.wakeQueuedOf(id);
+        }
         return { status: 200, body: subscriberView(row, await lanes.get(id)), versions: changed(row) };
       },
     }),

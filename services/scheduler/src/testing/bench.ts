@@ -28,6 +28,7 @@ import { RunStore } from '@waybill/shared/stores/runs';
 import { ShipmentStore } from '@waybill/shared/stores/shipments';
 import { StatusEventStore } from '@waybill/shared/stores/status-events';
 import { SubscriberStore } from '@waybill/shared/stores/subscribers';
+import { WakeStore } from '@waybill/shared/stores/wakes';
 import { createLogger } from '@waybill/shared/telemetry/logger';
 import { type OwnDatabase, ownDatabase } from '@waybill/shared/testing/database';
 import { openTopics, type Topics } from '@waybill/shared/testing/topics';
@@ -181,6 +182,7 @@ export class Bench implements AsyncDisposable {
       deletedEvents,
       retention: routes,
       lanes,
+      wakes: new WakeStore(this.database.db),
       runs,
       auditLog,
       producer,
