@@ -212,7 +212,8 @@ describe('a late delivery', () => {
     expect(await focused(page)).toBe('Cancel');
     await page.keyboard.press('Escape');
     await page.getByRole('alertdialog').waitFor({ state: 'detached' });
-    expect(await focused(page)).toBe('Replay');
+    // The focus comes back a moment after the dialog has gone.
+    await eventually(async () => expect(await focused(page)).toBe('Replay'));
     await page.keyboard.press('Enter');
     await page.getByRole('alertdialog').waitFor();
     await page.keyboard.press('Shift+Tab');

@@ -55,7 +55,7 @@ function Tiles({ snapshot }: { snapshot: Snapshot }) {
       </Tile>
       <Tile name="Owed">{owed.toLocaleString()}</Tile>
       <Tile name="Oldest due row">
-        {oldestDueAt === null ? 'nothing is overdue' : `due ${durationWords(overdueMs)} ago`}
+        {oldestDueAt === null ? 'none overdue' : `due ${durationWords(overdueMs)} ago`}
       </Tile>
       <Tile name="Lag of fan-out">
         {lag === null ? 'Kafka does not answer' : `${lag.toLocaleString()} events`}

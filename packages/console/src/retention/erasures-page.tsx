@@ -16,7 +16,9 @@ import { waybill } from '../waybill.ts';
 import { EraseShipment } from './erase-shipment.tsx';
 import { type Erasure, erasureQuery, runQuery, waitsWords } from './retention-queries.ts';
 
-export const erasuresSearch = (search: Record<string, unknown>) => textsIn(search, ['shipmentId', 'state']);
+/** `erase`: the shipment that somebody came for; what is looked for is never what is erased next. */
+export const erasuresSearch = (search: Record<string, unknown>) =>
+  textsIn(search, ['shipmentId', 'state', 'erase']);
 type Search = ReturnType<typeof erasuresSearch>;
 
 const COLUMNS: readonly Column<Erasure>[] = [
@@ -45,7 +47,7 @@ function Progress({ erasure: { state, waitsFor } }: { erasure: Erasure }) {
 }
 
 /** Wishes to delete everything of a shipment: all of them, and the means to ask for one. */
-export function ErasuresPage({ search }: { search: Search }) {
+export function ErasuresPage({ search: { erase, ...filter } }: { search: Search }) {
   const navigate = useNavigate();
   return (
     <>
@@ -55,7 +57,7 @@ export function ErasuresPage({ search }: { search: Search }) {
         record. A legal hold goes before it.
       </p>
       {/* Another shipment is another form. */}
-      <EraseShipment key={search.shipmentId} shipmentId={search.shipmentId ?? ''} />
+      <EraseShipment key={erase} shipmentId={erase ?? ''} />
       <h2>Asked for so far</h2>
       <FilterForm
         fields={[
@@ -66,13 +68,13 @@ export function ErasuresPage({ search }: { search: Search }) {
             options: ERASURE_STATES.map((value) => ({ value, words: value })),
           },
         ]}
-        values={search}
+        values={filter}
         onShow={(asked) => void navigate({ to: '/retention/erasures', search: asked })}
       />
       <PagedTable
-        queryKey={['erasures', search]}
+        queryKey={['erasures', filter]}
         read={(cursor) => {
-          const { state, ...rest } = search;
+          const { state, ...rest } = filter;
           const query = {
             ...rest,
             ...(state === undefined ? {} : { state: state as (typeof ERASURE_STATES)[number] }),

@@ -75,7 +75,7 @@ function Erase({ shipmentId }: { shipmentId: string }) {
   if (!usePermission()('eraseShipment').allowed) return null;
   return (
     <p>
-      <Link to="/retention/erasures" search={{ shipmentId }}>
+      <Link to="/retention/erasures" search={{ erase: shipmentId }}>
         Erase everything of it…
       </Link>
     </p>
