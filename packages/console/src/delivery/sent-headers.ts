@@ -77,8 +77,8 @@ function timestampOf({ claimedAt, leftAt }: Attempt): [value: string | null, not
   const what = 'seconds since 1970, taken just before the request left';
   if (leftAt === null) return [null, `${what}; when that was is not on record`];
   const [from, to] = [claimedAt, leftAt].map((at) => Math.floor(Date.parse(at) / 1_000));
-  if (from === to) return [String(to), `${what}: by the times of claim and request`];
-  return [`${from} to ${to}`, `${what}: between the times of claim and request`];
+  if (from === to) return [String(to), `${what}: by the times of claim and request, give or take one`];
+  return [`${from} to ${to}`, `${what}: between the times of claim and request, give or take one`];
 }
 
 /**
