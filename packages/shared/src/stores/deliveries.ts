@@ -244,7 +244,7 @@ export class DeliveryStore {
     return this.#deliveries.countDocuments({ state: 'dead' }, { limit: most, hint: 'dead' });
   }
 
-  /** The rows a run selected that still wait for their command's effect. Index: `run`. */
+  /** The rows a dispatch run selected that still wait for their command's effect. Index: `run`. */
   enqueuedBy(runId: string): Promise<EnqueuedDelivery[]> {
     return this.#deliveries
       .find({ runId, state: 'queued', dueAt: { $gt: new Date(0) } }, COMMAND_FIELDS)

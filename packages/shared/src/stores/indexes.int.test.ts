@@ -97,7 +97,7 @@ const ofOthers = (n: number): DeliveryRow =>
     subscriberId: `s${n % SUBSCRIBERS}`,
     state: n % 5 === 0 ? 'in_flight' : n % 2 === 0 ? 'queued' : 'pending',
     tried: n % 5 === 0,
-    runId: `run-${n % 1_000}`,
+    runId: `dispatch/run-${n % 1_000}`,
     dueAt: later(n % 20 === 0 ? -n : n),
     createdAt: second(n),
   });
@@ -273,7 +273,7 @@ describe('indexes', () => {
       due_of_subscriber: OPEN,
       open_versions: OPEN,
       dead_versions: COUNTS.closed / 50,
-      run: OPEN,
+      run: COUNTS.others,
       closed: COUNTS.closed,
     });
   });
@@ -305,7 +305,7 @@ describe('the queries that run all the time', () => {
       210,
       () => deliveries().releaseLost('run-l', NOW, 500, ['backlog', 's40']),
     ],
-    ['what a run enqueued', ['run'], 40, () => deliveries().enqueuedBy('run-7')],
+    ['what a run enqueued', ['run'], 40, () => deliveries().enqueuedBy('dispatch/run-7')],
     ['stored events that are due', ['due'], 10, () => events().findDue(NOW, 100)],
     ['who is held back', ['broken', 'throttled'], 10, () => new LaneStore(db).blockedAt(NOW)],
     // Dispatch

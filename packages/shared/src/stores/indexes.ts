@@ -8,6 +8,9 @@ export interface Index {
 /** Rows that are owed have a `dueAt`; closed ones have none, so these indexes stay as small as the backlog. */
 const OPEN = { dueAt: { $gt: new Date(0) } };
 
+/** What a dispatch tick enqueued. Nobody asks what a fan-out did. The character after `/` is `0`. */
+const OF_A_TICK = { runId: { $gte: 'dispatch/', $lt: 'dispatch0' } };
+
 /** Only what has come to an end can age. */
 const ended = (field: string) => ({ partialFilterExpression: { [field]: { $gt: new Date(0) } } });
 
@@ -46,7 +49,7 @@ export const INDEXES: Readonly<Record<string, readonly Index[]>> = {
       key: { subscriberId: 1, shipmentId: 1, closedAt: 1 },
       options: { name: 'dead_versions', partialFilterExpression: { state: 'dead' } },
     },
-    { key: { runId: 1 }, options: { name: 'run', partialFilterExpression: OPEN } },
+    { key: { runId: 1 }, options: { name: 'run', partialFilterExpression: { ...OPEN, ...OF_A_TICK } } },
     { key: { createdAt: -1, _id: -1 }, options: { name: 'newest' } },
     { key: { subscriberId: 1, createdAt: -1, _id: -1 }, options: { name: 'newest_of_subscriber' } },
     { key: { closedAt: -1, _id: -1 }, options: { name: 'dead', partialFilterExpression: { state: 'dead' } } },

@@ -91,7 +91,7 @@ export class LeaseStore {
   }
 
   /**
-   * Claims what can be claimed of `ids`, in two round trips however many there are. The claim writes the attempt,
+   * Claims what can be claimed of `ids`, in two round trips however many there are, in one if it is a single one. The claim writes the attempt,
    * before anything is sent; an attempt that a lost worker left open becomes `unknown` and counts. If it was the last one
    * allowed, the row is closed and no attempt is written.
    *
@@ -147,13 +147,18 @@ export class LeaseStore {
       set: { lease: '$$REMOVE', failures },
     });
     const allowed = ofSubscriber(Array.from(terms.values(), ({ maxAttempts }) => maxAttempts));
+    const claimable: Filter<DeliveryRow> = { subscriberId: { $in: subscriberIds }, ...CLAIMABLE };
+    const update = either({ $lt: [failures, allowed] }, claim, exhaust);
+    const [id, another] = ids;
+    if (id !== undefined && another === undefined) {
+      const options = { returnDocument: 'after', projection: { transitions: 0 } } as const;
+      const row = await this.#deliveries.findOneAndUpdate({ _id: id, ...claimable }, update, options);
+      return sorted(row ? [row] : [], leaseId);
+    }
     let tries = 0;
     const { modifiedCount } = await repeatIfLost(() => {
       tries += 1;
-      return this.#deliveries.updateMany(
-        { _id: { $in: ids }, subscriberId: { $in: subscriberIds }, ...CLAIMABLE },
-        either({ $lt: [failures, allowed] }, claim, exhaust),
-      );
+      return this.#deliveries.updateMany({ _id: { $in: ids }, ...claimable }, update);
     });
     // A second try finds what the first one claimed no longer claimable, and so does not count it.
     if (modifiedCount === 0 && tries === 1) return { held: [], exhausted: [] };
@@ -165,10 +170,7 @@ export class LeaseStore {
         { projection: { transitions: 0 }, batchSize: ids.length + 1 },
       )
       .toArray();
-    return {
-      held: rows.filter(({ lease }) => lease?.id === leaseId),
-      exhausted: rows.filter(({ state }) => state === TRANSITIONS.exhaust.to),
-    };
+    return sorted(rows, leaseId);
   }
 
   /**
@@ -245,6 +247,13 @@ export class LeaseStore {
     const recorded = await this.#deliveries.countDocuments({ $or: settlements.map(isRecorded) });
     return { stale: settlements.length - recorded };
   }
+}
+
+function sorted(rows: ClaimedRow[], leaseId: string): Claimed {
+  return {
+    held: rows.filter(({ lease }) => lease?.id === leaseId),
+    exhausted: rows.filter(({ state }) => state === TRANSITIONS.exhaust.to),
+  };
 }
 
 /** The lease's history is part of its attempt: until when it held, how often it was renewed, how it ended. */

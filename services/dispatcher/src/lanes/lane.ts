@@ -41,6 +41,7 @@ export class Lane {
   #probe = false;
   #waiting = false;
   #retryIsNext = false;
+  #usedSince = false;
   #refilling = false;
   #failuresInARow = 0;
   #failingSince = 0;
@@ -123,10 +124,18 @@ export class Lane {
     return mayBegin ? 0 : Math.max(0, this.#againAt - now);
   }
 
+  /** Whether it is idle and was all the time since this was asked before: another row may be just behind the last. */
+  rests(): boolean {
+    const rests = this.idle && !this.#usedSince;
+    this.#usedSince = false;
+    return rests;
+  }
+
   /** Takes up to `wanted` slots. @returns how many it got. */
   reserve(wanted: number, now: number): number {
     const granted = now < this.#grantedUntil ? Math.min(wanted, this.free, this.#tokensAt(now)) : 0;
     this.#taken += granted;
+    this.#usedSince = true;
     if (this.#tokens !== null) this.#tokens -= granted;
     return granted;
   }

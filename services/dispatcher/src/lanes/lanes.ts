@@ -208,7 +208,7 @@ export class Lanes {
 
   /** The lanes themselves stay: they remember how often their subscriber failed. */
   async #giveBackIdle(): Promise<void> {
-    const idle = [...this.#lanes.values()].filter((lane) => lane.idle && lane.holdsGrant);
+    const idle = [...this.#lanes.values()].filter((lane) => lane.rests() && lane.holdsGrant);
     for (const lane of idle) lane.giveBack();
     await this.#deps.store.release(
       idle.map(({ subscriberId }) => subscriberId),

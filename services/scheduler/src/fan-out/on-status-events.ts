@@ -110,12 +110,16 @@ async function fanOut(found: readonly OpenEvent[], now: Date, deps: FanOutDeps):
   const { events, subscribers, deletedEvents, producer, clock } = deps;
   // After the events were stored: one that retention deletes at this moment is in the ledger by now.
   const foundRows = found.map(({ row }) => row);
-  const [everybody, deleted] = await Promise.all([subscribers.all(), deletedEvents.among(foundRows)]);
+  const [everybody, deleted, ends] = await Promise.all([
+    subscribers.all(),
+    deletedEvents.among(foundRows),
+    endsOf(found, deps),
+  ]);
   await events.withdraw([...deleted]);
   eventsAfterRetention.inc(deleted.size);
   const open = found.filter(({ row }) => !deleted.has(row._id));
   if (open.length === 0) return;
-  const plans = await makeRows(deps, everybody, open, now);
+  const plans = await makeRows(deps, everybody, open, ends, now);
   const commands = plans.flatMap(({ deliveries }, index) => {
     const { span, runId = '', context = ROOT_CONTEXT } = open[index] ?? {};
     span?.setAttribute(ATTRIBUTE.deliveryCount, deliveries.length);
@@ -138,17 +142,25 @@ async function fanOut(found: readonly OpenEvent[], now: Date, deps: FanOutDeps):
  * owner that went on after it had lost the partition, plans again from where the chain ends now.
  */
 async function makeRows(
-  { chains, namingKey, visibilityMs }: FanOutDeps,
+  deps: FanOutDeps,
   everybody: readonly SubscriberRow[],
   open: readonly OpenEvent[],
+  firstEnds: ChainEnds,
   now: Date,
 ): Promise<ReturnType<typeof planFanOut>> {
+  const { chains, namingKey, visibilityMs } = deps;
   const numbered = new Set(everybody.filter(({ delivery }) => delivery.sequence).map((row) => row._id));
-  const shipmentIds = [...new Set(open.map(({ event }) => event.shipmentId))];
   for (let overtaken = 0; overtaken < MAX_OVERTAKEN; overtaken++) {
-    const plans = planFanOut(open, everybody, await chains.ends(shipmentIds), namingKey);
+    const ends = overtaken === 0 ? firstEnds : await endsOf(open, deps);
+    const plans = planFanOut(open, everybody, ends, namingKey);
     const missing = plans.flatMap((plan) => plan.missing);
     if (await chains.append(missing, numbered, now, visibilityMs)) return plans;
   }
   throw new Error(`other handlers took the places of this batch's deliveries ${MAX_OVERTAKEN} times`);
+}
+
+type ChainEnds = Awaited<ReturnType<ChainStore['ends']>>;
+
+function endsOf(open: readonly OpenEvent[], { chains }: FanOutDeps): Promise<ChainEnds> {
+  return chains.ends([...new Set(open.map(({ event }) => event.shipmentId))]);
 }
