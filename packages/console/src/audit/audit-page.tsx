@@ -101,8 +101,6 @@ export function AuditPage({ filter }: { filter: Filter }) {
     <>
       <Title>Audit log</Title>
       <FilterForm
-        // What can be chosen is known a moment later, and then what the address says is chosen.
-        key={audited.length}
         fields={fields}
         values={filter}
         onShow={(search) => void navigate({ to: '/audit', search })}

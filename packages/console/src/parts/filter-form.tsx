@@ -46,7 +46,7 @@ export function FilterForm<Name extends string>({ fields, values, onShow, action
           {options ? (
             <select id={`${form}-${name}`} name={name} defaultValue={values[name] ?? ''}>
               <option value="">any</option>
-              {options.map(({ value, words }) => (
+              {withPresent(options, values[name]).map(({ value, words }) => (
                 <option key={value} value={value}>
                   {words}
                 </option>
@@ -72,6 +72,14 @@ export function FilterForm<Name extends string>({ fields, values, onShow, action
       )}
     </form>
   );
+}
+
+type Options = NonNullable<FilterField<string>['options']>;
+
+/** What the address says can be chosen too: what there is may be known later, or not have it. */
+function withPresent(options: Options, present: string | undefined): Options {
+  if (present === undefined || options.some(({ value }) => value === present)) return options;
+  return [...options, { value: present, words: present }];
 }
 
 /** As such an input takes it: in the reader's zone, without its name. What is no instant is left to the API to refuse. */
