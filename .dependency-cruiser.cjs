@@ -63,7 +63,7 @@ module.exports = {
         path: [`${shared}/`, '^(services|infra|tests|demo|bench)/'],
         pathNot: [
           `${shared}/domain/`,
-          `${shared}/contracts/(console-paths|fault-words|subscriber-terms|retention-policy)\\.ts$`,
+          `${shared}/contracts/(console-paths|fault-words|subscriber-terms|retention-policy|retention-terms)\\.ts$`,
         ],
       },
     },

@@ -10,7 +10,7 @@ export async function apiTypes(): Promise<string> {
   // As it goes over the wire. A field with a default may be left out of a request, and is in every answer anyway.
   const document = JSON.stringify(openApiDocument(ROUTES));
   const nodes = await openapiTS(document, { defaultNonNullable: false });
-  // Of what OpenAPI has and this document does not, nothing but empty names would come; operations are read by path.
+  // Of what OpenAPI has and this document does not, nothing but empty names would come.
   const told = astToString(nodes.filter((node) => !('type' in node)));
-  return `${NOTICE}\n${told.replace('export interface operations', 'interface operations')}`;
+  return `${NOTICE}\n${told}`;
 }

@@ -1,6 +1,7 @@
 /** The work of a support engineer, done in a real browser against a whole stack. */
 
 import { buildConsole } from '@waybill/infra/console/build';
+import type { Script } from '@waybill/shared/testing/receiver';
 import type { Browser, Page } from 'playwright-core';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { startBrowser } from '../harness/browser.ts';
@@ -38,17 +39,19 @@ async function leave(page: Page): Promise<void> {
   await page.context().close();
 }
 
-/** A delivery that got no answer, then a refusal, and died. @returns its id. */
+/** A delivery that got no answer, then a refusal, and died. Its requests are signed. @returns its id. */
 async function deadDelivery(story: string): Promise<string> {
-  await stack.subscribe(story, story, ['never', { status: 503 }, { status: 200 }], {
-    timeoutMs: 1_000,
-    maxAttempts: 2,
-    backoff: { initialMs: 10, maxMs: 10, jitter: 0 },
+  const delivery = { timeoutMs: 1_000, maxAttempts: 2, backoff: { initialMs: 10, maxMs: 10, jitter: 0 } };
+  const answers: Script = ['never', { status: 503 }, { status: 200 }];
+  const { receiver } = await stack.subscribe(story, story, answers, delivery);
+  await stack.api.putSubscriber(story, {
+    ...{ url: receiver.url('/hook'), filter: { attributes: { story: [story] } }, delivery },
+    auth: { type: 'signature' },
   });
   await stack.api.postEvents(statusEvent(story));
-  const [delivery] = await stack.settled(`SHP-${story}`, 1);
-  expect(delivery?.state).toBe('dead');
-  return delivery?.id ?? '';
+  const [dead] = await stack.settled(`SHP-${story}`, 1);
+  expect(dead?.state).toBe('dead');
+  return dead?.id ?? '';
 }
 
 describe('who signs in', () => {
@@ -80,6 +83,22 @@ describe('who signs in', () => {
     await page.getByText('needs the role admin; this key has operator').first().waitFor();
     expect(await page.getByRole('button', { name: 'Rotate secret' }).isDisabled()).toBe(true);
     expect(await page.getByRole('button', { name: 'Send a test' }).isDisabled()).toBe(false);
+    expect(await page.getByRole('button', { name: 'Delete…' }).count()).toBe(0);
+    const pages = page.getByRole('navigation', { name: 'Pages' });
+    expect(await pages.getByRole('link', { name: 'Audit' }).count()).toBe(0);
+    await page.goto('/audit');
+    await page.getByText('This page needs the role admin; this key has operator').waitFor();
+    await expectAccessible(page);
+    await page.goto('/retention/erasures');
+    await page.getByText('Asking for one needs the role admin').waitFor();
+    expect(await page.getByRole('button', { name: 'Erase…' }).count()).toBe(0);
+    await leave(page);
+  });
+
+  it('with a key that only brings events is told that nothing here is for it', async () => {
+    const page = await signedIn(browser, stack.api.base, stack.api.keys.ingest);
+    await page.getByText('This page needs the role operator or admin; this key has ingest').waitFor();
+    expect(await page.getByRole('navigation', { name: 'Pages' }).getByRole('link').count()).toBe(0);
     await leave(page);
   });
 });
@@ -104,30 +123,73 @@ describe('a late delivery', () => {
       .waitFor();
     const second = page.getByRole('article', { name: 'Attempt 2' });
     await second.getByText(/was answered 503 after .*: late did not take it/).waitFor();
-    await page.getByText(/Recorded as dead by the holder of lease .*: attempts exhausted/).waitFor();
+    await page.getByText(/Recorded as dead by \S+, the holder of lease .*: attempts exhausted/).waitFor();
     const trace = await second
       .getByRole('link', { name: 'Trace of attempt 2 in Jaeger' })
       .getAttribute('href');
     expect(trace).toMatch(/^http:\/\/jaeger\.example\/trace\/[0-9a-f]{32}/);
-    await second.getByText('Headers sent').click();
-    await second.getByRole('row', { name: `Idempotency-Key ${id}` }).waitFor();
-    await second.getByText('Lease, times and worker').click();
-    await second.getByText(/renewed \d+ times?/).waitFor();
-    await expectAccessible(page);
     await picture(page, 'delivery');
+    await second.getByText('Headers sent').click();
+    await second.getByRole('row', { name: `Idempotency-Key ${id} on record` }).waitFor();
+    await second.getByRole('row', { name: /^webhook-signature .*masked secret, not kept/ }).waitFor();
+    await second.getByRole('row', { name: /^webhook-timestamp \d{10}.* computed/ }).waitFor();
+    await second.getByText(/held the lease from .* on, .* it ended with the result/).waitFor();
+    await page
+      .getByText(/Claimed by \S+, under lease/)
+      .first()
+      .waitFor();
+    await page.getByText(/Selected by the dispatch tick of/).waitFor();
+    await second.getByText('Lease, times and worker').click();
+    await second.getByText(/renewed \d+ times?$/).waitFor();
+    await expectAccessible(page);
+    await picture(second.getByRole('region', { name: 'Headers of attempt 2' }), 'headers');
 
     await page.getByRole('button', { name: 'Replay' }).click();
     const dialog = page.getByRole('alertdialog');
     await dialog.getByText('The limits on attempts and time begin anew').waitFor();
+    await picture(dialog, 'replay');
     await dialog.getByRole('button', { name: 'Replay' }).click();
     await page.getByRole('article', { name: 'Attempt 3' }).getByText('it was received').waitFor();
     await page.getByText(/Replayed by the key operator/).waitFor();
     expect((await stack.api.delivery(id)).state).toBe('delivered');
-    const time = page.locator('time').first();
-    expect(await time.getAttribute('title')).toMatch(/ UTC$/);
+    await page.getByText('delivered', { exact: true }).first().waitFor();
     await page.reload();
     await page.getByRole('article', { name: 'Attempt 3' }).waitFor();
+    await picture(page, 'delivered');
     await leave(page);
+  });
+
+  it('has its times in the reader’s zone, and in UTC for who points, tabs or taps', async () => {
+    const id = await deadDelivery('zone');
+    const { createdAt } = await stack.api.delivery(id);
+    const path = `/deliveries/${id}`;
+    const utc = `${createdAt.replace('T', ' ').replace('Z', '')} UTC`;
+    const berlin = new Intl.DateTimeFormat('en-GB', { timeStyle: 'medium', timeZone: 'Europe/Berlin' });
+    const page = await asOperator(path);
+    const made = page.locator('dd', { hasText: 'by run:fan-out' }).getByRole('button');
+    expect(await made.textContent()).toContain(berlin.format(new Date(createdAt)));
+    await made.hover();
+    await page.getByRole('tooltip').getByText(utc).waitFor();
+    await page.mouse.move(0, 0);
+    await page.getByRole('tooltip').waitFor({ state: 'detached' });
+    await tabTo(page, (await made.textContent()) ?? '');
+    const told = page.getByRole('tooltip');
+    await told.getByText(utc).waitFor();
+    expect(await made.getAttribute('aria-describedby')).toBe(await told.getAttribute('id'));
+    await expectAccessible(page);
+    await page.keyboard.press('Escape');
+    await told.waitFor({ state: 'detached' });
+    // No time is shown that does not tell.
+    for (const time of await page.locator('time').all())
+      expect(await time.locator('xpath=..').getAttribute('type')).toBe('button');
+    await leave(page);
+
+    const phone = await signedIn(browser, stack.api.base, stack.api.keys.operator, path, { hasTouch: true });
+    await phone.locator('dd', { hasText: 'by run:fan-out' }).getByRole('button').tap();
+    await phone.getByRole('tooltip').getByText(utc).waitFor();
+    await phone.getByRole('heading', { level: 1 }).tap();
+    await phone.getByRole('tooltip').waitFor({ state: 'detached' });
+    await leave(phone);
   });
 
   it('is explained to somebody who has a keyboard only', async () => {
@@ -150,7 +212,8 @@ describe('a late delivery', () => {
     expect(await focused(page)).toBe('Cancel');
     await page.keyboard.press('Escape');
     await page.getByRole('alertdialog').waitFor({ state: 'detached' });
-    expect(await focused(page)).toBe('Replay');
+    // The focus comes back a moment after the dialog has gone.
+    await eventually(async () => expect(await focused(page)).toBe('Replay'));
     await page.keyboard.press('Enter');
     await page.getByRole('alertdialog').waitFor();
     await page.keyboard.press('Shift+Tab');
@@ -209,6 +272,83 @@ describe('a subscriber', () => {
     await page.getByLabel('Attempts at most').fill('4');
     await page.getByRole('button', { name: 'Save' }).click();
     await page.getByText(/at most 4, within/).waitFor();
+    await leave(page);
+  });
+});
+
+describe('a subscriber that leaves', () => {
+  it('is deleted by who may, told first how many deliveries that cancels', async () => {
+    await stack.subscribe('leaving', 'leaving', [{ status: 410 }]);
+    await stack.api.postEvents(statusEvent('leaving'));
+    await stack.settled('SHP-leaving', 1);
+    const owed = [1, 2].map((n) => `SHP-leaving-${n}`);
+    for (const shipmentId of owed) await stack.api.postEvents(statusEvent('leaving', { shipmentId }));
+    for (const shipmentId of owed)
+      await eventually(async () => expect(await stack.api.deliveries({ shipmentId })).toHaveLength(1));
+    const page = await asAdmin('/subscribers/leaving');
+    await page.getByRole('button', { name: 'Delete…' }).click();
+    const dialog = page.getByRole('alertdialog', { name: 'Delete subscriber leaving?' });
+    await dialog.getByText('2 deliveries that it is still owed are cancelled').waitFor();
+    await expectAccessible(page);
+    const remove = dialog.getByRole('button', { name: 'Delete for good' });
+    expect(await remove.isDisabled()).toBe(true);
+    await dialog.getByLabel('Type its id to confirm').fill('leaving');
+    await remove.click();
+    await page.getByRole('heading', { name: 'Subscribers' }).waitFor();
+    for (const shipmentId of owed) {
+      const [delivery] = await stack.settled(shipmentId, 1);
+      expect([delivery?.state, delivery?.reason]).toEqual(['cancelled', 'subscriber_removed']);
+    }
+    await page.goBack();
+    await page.getByRole('heading', { name: 'There is no such subscriber' }).waitFor();
+    await page.getByRole('link', { name: 'Who changed it' }).click();
+    await page
+      .getByRole('row', { name: /admin \(admin\) deleteSubscriber.* subscribers\/leaving done/ })
+      .waitFor();
+    await leave(page);
+  });
+});
+
+describe('the audit log', () => {
+  it('says who did what, by key, action and target, in pages', async () => {
+    await stack.subscribe('audited', 'audited');
+    const operator = await asOperator('/subscribers/audited');
+    await operator.getByRole('button', { name: 'Disable' }).click();
+    await operator.getByRole('alertdialog').getByRole('button', { name: 'Disable' }).click();
+    await operator.getByText('disabled', { exact: true }).waitFor();
+    await leave(operator);
+    const actor = { key: 'nightly', role: 'admin' };
+    const made = Array.from({ length: 60 }, (_, n) => ({
+      ...{ _id: `paged-${n}`, actor, action: 'fireTick', target: 'ticks/retention' },
+      ...{ parameters: { job: 'retention' }, at: new Date(Date.UTC(2026, 0, 1, 0, 0, n)) },
+    }));
+    await stack.db.collection<{ _id: string }>('audit_log').insertMany(made);
+
+    const page = await asAdmin('/audit');
+    await page.getByLabel('Of what').fill('subscribers/audited');
+    await page.getByLabel('Action').selectOption('disableSubscriber');
+    await page.getByRole('button', { name: 'Show', exact: true }).click();
+    await page
+      .getByRole('row', { name: /operator \(operator\) disableSubscriber.* done HTTP 200 1 → 2/ })
+      .waitFor();
+    expect(new URL(page.url()).search).toBe('?target=subscribers%2Faudited&action=disableSubscriber');
+    await page.reload();
+    await page.getByRole('row', { name: /disableSubscriber/ }).waitFor();
+    expect(await page.getByRole('row').count()).toBe(2);
+    expect(await page.getByLabel('Action').inputValue()).toBe('disableSubscriber');
+    await expectAccessible(page);
+    await picture(page, 'audit');
+    await page.getByRole('button', { name: 'Clear' }).click();
+    await page.getByLabel('Key (who)').fill('nightly');
+    await page.getByRole('button', { name: 'Show', exact: true }).click();
+    await page.getByText('not recorded: it may have been done').first().waitFor();
+    await page.getByRole('button', { name: 'Show older ones' }).click();
+    await eventually(async () => expect(await page.getByRole('row').count()).toBe(61));
+    expect(await page.getByRole('button', { name: 'Show older ones' }).count()).toBe(0);
+    await page.goBack();
+    await page.goBack();
+    await page.getByRole('row', { name: /disableSubscriber/ }).waitFor();
+    expect(await page.getByLabel('Of what').inputValue()).toBe('subscribers/audited');
     await leave(page);
   });
 });
@@ -309,6 +449,130 @@ describe('retention', () => {
   });
 });
 
+describe('an erasure', () => {
+  it('is asked for after a look at what there is, followed to its end, and found afterwards', async () => {
+    await stack.subscribe('erased', 'erased');
+    await stack.api.postEvents(statusEvent('erased'));
+    const [delivery] = await stack.settled('SHP-erased', 1);
+    const page = await asAdmin('/shipments/SHP-erased');
+    await page.getByRole('link', { name: 'Erase everything of it…' }).click();
+    expect(await page.getByLabel('Shipment to erase').inputValue()).toBe('SHP-erased');
+    await page.getByLabel('Why').fill('request 12');
+    await page.getByRole('button', { name: 'Erase…' }).click();
+    const dialog = page.getByRole('alertdialog', { name: 'Erase everything of SHP-erased?' });
+    await dialog.getByText('There is 1 version of it; deliveries: 1 delivered.').waitFor();
+    await expectAccessible(page);
+    await dialog.getByRole('button', { name: 'Erase for good' }).click();
+    await page.getByRole('heading', { name: 'Erasure', exact: true }).waitFor();
+    await page.getByText('known by its hash only').waitFor();
+    await page.getByText(/2 of 2 records deleted\./).waitFor();
+    await expectAccessible(page);
+    await page.getByRole('link', { name: 'The run, and whether the ledger holds' }).click();
+    await page.getByRole('button', { name: 'Verify against the ledger' }).click();
+    await page.getByText('The ledger holds: 2 entries').waitFor();
+    await page.getByRole('link', { name: 'Erasures' }).click();
+    await page.getByLabel('Of shipment').fill('SHP-erased');
+    await page.getByRole('button', { name: 'Show', exact: true }).click();
+    await page.getByRole('row', { name: /done request 12/ }).waitFor();
+    expect(new URL(page.url()).search).toBe('?shipmentId=SHP-erased');
+    await expectAccessible(page);
+    await picture(page, 'erasures');
+    await page.goto(`/retention/proof?deliveryId=${delivery?.id}`);
+    await page.getByText('It is gone, and the ledger proves it').waitFor();
+    await leave(page);
+  });
+});
+
+describe('sweeping', () => {
+  it('is paused, limited and resumed by an operator, and whoever looks sees by whom', async () => {
+    const page = await asOperator('/retention/policies');
+    await page.getByRole('button', { name: 'Pause sweeping…' }).click();
+    await page.getByRole('alertdialog').getByRole('button', { name: 'Pause' }).click();
+    await page.getByText('paused: nothing is deleted').waitFor();
+    await page.getByRole('button', { name: 'Limit its rate…' }).click();
+    const dialog = page.getByRole('alertdialog');
+    await dialog.getByLabel('Records per second at most').fill('fast');
+    expect(await dialog.getByRole('button', { name: 'Set' }).isDisabled()).toBe(true);
+    await dialog.getByLabel('Records per second at most').fill('500');
+    await expectAccessible(page);
+    await dialog.getByRole('button', { name: 'Set' }).click();
+    await page.getByRole('link', { name: 'Runs', exact: true }).click();
+    await page.getByText(/at most 500 records per second \(set by operator at/).waitFor();
+    await page.getByText('paused: nothing is deleted').waitFor();
+    await page.getByRole('button', { name: 'Resume sweeping' }).click();
+    await page.getByRole('button', { name: 'Pause sweeping…' }).waitFor();
+    const { body } = await stack.api.call<object>('operator', 'GET', '/v1/retention/sweeping');
+    expect(body).toMatchObject({ paused: false, deletesPerSecond: 500, updatedBy: 'operator' });
+    await stack.api.call('operator', 'PUT', '/v1/retention/sweeping', { deletesPerSecond: null });
+    await leave(page);
+  });
+});
+
+const DELIVERIES = /\/v1\/deliveries(\?|$)/;
+
+describe('what goes wrong', () => {
+  it.each([
+    ['nobody answers', null, /^Waybill does not answer\. Is the scheduler running/],
+    ['the key calls too often', 'rate_limited', /^This key calls too often; try again later: so many/],
+    ['a proxy answers', 502, /^What answered is not Waybill, such as a proxy before it: 502 Bad Gateway/],
+  ])('is told with a way on: %s', async (_, fault, words) => {
+    const page = await asOperator('/key');
+    await page.getByRole('row', { name: /Fires a slot/ }).waitFor();
+    const problem = { title: 'This key calls too often; try again later', status: 429, detail: 'so many' };
+    await page.route(DELIVERIES, (route) => {
+      if (fault === null) return route.abort();
+      if (fault === 502) return route.fulfill({ status: 502, body: '<html>' });
+      const body = JSON.stringify({ ...problem, code: fault });
+      return route.fulfill({ status: 429, contentType: 'application/problem+json', body });
+    });
+    await page.getByRole('link', { name: 'Deliveries' }).click();
+    await page.getByText('Loading deliveries…').waitFor();
+    await page.getByRole('alert').getByText(words).waitFor();
+    await expectAccessible(page);
+    await page.unroute(DELIVERIES);
+    await page.getByRole('button', { name: 'Try again' }).click();
+    await page.getByRole('alert').waitFor({ state: 'detached' });
+    await leave(page);
+  });
+
+  it('is told where live figures stay away, however open the connection looks', async () => {
+    const page = await asOperator('/key');
+    await page.getByRole('row', { name: /Fires a slot/ }).waitFor();
+    await page.clock.install();
+    await page.route('**/v1/live', () => {});
+    await page.getByRole('link', { name: 'Now' }).click();
+    await page.getByText('Loading how things are…').waitFor();
+    await page.clock.fastForward(11_000);
+    await page.getByText('Nothing comes from Waybill; trying again.').waitFor();
+    await page.unroute('**/v1/live');
+    await page.clock.fastForward(3_000);
+    await page.getByText('Events fanned out').waitFor();
+    await page.getByRole('alert').waitFor({ state: 'detached' });
+    await leave(page);
+  });
+
+  it('is told with what is wrong in the address, and nothing is tried again for nothing', async () => {
+    const page = await asOperator('/deliveries?state=odd&from=yesterday');
+    await page.getByRole('alert').getByText('query.state').waitFor();
+    await page.getByRole('alert').getByText('query.from').waitFor();
+    expect(await page.getByRole('button', { name: 'Try again' }).count()).toBe(0);
+    await page.getByRole('button', { name: 'Clear' }).click();
+    await page.getByRole('alert').waitFor({ state: 'detached' });
+    await leave(page);
+  });
+
+  it('with the key asks for another, and goes on where it was', async () => {
+    const page = await asOperator('/deliveries?state=dead');
+    await page.getByRole('heading', { name: 'Deliveries' }).waitFor();
+    await page.evaluate('sessionStorage.setItem("waybill.key", "taken-away")');
+    await page.getByRole('button', { name: 'Clear' }).click();
+    await page.getByLabel('API key').fill(stack.api.keys.operator);
+    await page.getByRole('button', { name: 'Sign in' }).click();
+    await page.getByRole('heading', { name: 'Deliveries' }).waitFor();
+    await leave(page);
+  });
+});
+
 describe('now', () => {
   it('shows what happens while it happens', async () => {
     await stack.subscribe('busy', 'busy', [{ status: 200, delayMs: 300 }]);
@@ -340,6 +604,14 @@ describe('the other pages', () => {
     await page.goto('/deliveries');
     await page.getByRole('heading', { name: 'Deliveries' }).waitFor();
     await expectAccessible(page);
+    await page.getByLabel('Made from').fill('2026-07-01T00:00:00');
+    await page.getByLabel('Made before').fill('2026-07-02T00:00:00');
+    await page.getByRole('button', { name: 'Show', exact: true }).click();
+    await page.getByText('No delivery matches.').waitFor();
+    // Midnight is that of the reader.
+    expect(new URL(page.url()).searchParams.get('from')).toBe('2026-06-30T22:00:00.000Z');
+    await page.reload();
+    expect(await page.getByLabel('Made before').inputValue()).toMatch(/^2026-07-02T00:00/);
     await page.goto('/deliveries/nobody-knows-it');
     await page.getByRole('heading', { name: 'There is no such delivery' }).waitFor();
     await page.goto('/retention/nothing');

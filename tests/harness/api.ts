@@ -50,6 +50,7 @@ export interface Delivery {
   runId: string;
   traceId: string | null;
   traceUrl: string | null;
+  createdAt: string;
   attempts: AttemptView[];
   transitions: { at: string; from: State | null; to: State; cause: string; reason: string | null }[];
 }
@@ -81,6 +82,7 @@ export interface SubscriberInput {
     sequence?: boolean;
     propagate?: ('tracestate' | 'baggage')[];
   };
+  auth?: { type: 'none' | 'signature' };
 }
 
 export interface DeliveryFilter {

@@ -1,7 +1,7 @@
 import { mkdir } from 'node:fs/promises';
 import { fileURLToPath } from 'node:url';
 import { AxeBuilder } from '@axe-core/playwright';
-import type { Browser, BrowserContext, Page } from 'playwright-core';
+import type { Browser, BrowserContext, BrowserContextOptions, Locator, Page } from 'playwright-core';
 import { expect } from 'vitest';
 
 const NARROW = { width: 400, height: 800 };
@@ -13,22 +13,34 @@ const PICTURES = fileURLToPath(new URL('../../docs/console/', import.meta.url));
 const complaints = new WeakMap<BrowserContext, string[]>();
 
 /** A browser of somebody who signed in with a key, at an address of the console. Each has a session of its own. */
-export async function signedIn(browser: Browser, base: string, key: string, path = '/'): Promise<Page> {
-  const page = await visitor(browser, base, path);
+export async function signedIn(
+  browser: Browser,
+  base: string,
+  key: string,
+  path = '/',
+  options: BrowserContextOptions = {},
+): Promise<Page> {
+  const page = await visitor(browser, base, path, options);
   await page.getByLabel('API key').fill(key);
   await page.getByRole('button', { name: 'Sign in' }).click();
-  await page.getByRole('navigation', { name: 'Pages' }).waitFor();
+  await page.getByRole('button', { name: 'Sign out' }).waitFor();
   return page;
 }
 
 /** A browser of somebody who has not signed in. */
-export async function visitor(browser: Browser, base: string, path = '/'): Promise<Page> {
+export async function visitor(
+  browser: Browser,
+  base: string,
+  path = '/',
+  options: BrowserContextOptions = {},
+): Promise<Page> {
   const context = await browser.newContext({
     viewport: WIDE,
     baseURL: base,
     locale: 'en-GB',
     timezoneId: 'Europe/Berlin',
     colorScheme: 'light',
+    ...options,
   });
   const said: string[] = [];
   complaints.set(context, said);
@@ -63,11 +75,13 @@ export async function expectAccessible(page: Page): Promise<void> {
   await page.setViewportSize(WIDE);
 }
 
-/** A picture for `docs/console.md`, if `WAYBILL_CONSOLE_PICTURES` is set. */
-export async function picture(page: Page, name: string): Promise<void> {
+/** A picture of a whole page, or of a part of it, for the documents, if `WAYBILL_CONSOLE_PICTURES` is set. */
+export async function picture(of: Page | Locator, name: string): Promise<void> {
   if (!process.env.WAYBILL_CONSOLE_PICTURES) return;
   await mkdir(PICTURES, { recursive: true });
-  await page.screenshot({ path: `${PICTURES}${name}.png` });
+  const path = `${PICTURES}${name}.png`;
+  if ('goto' in of) await of.screenshot({ path, fullPage: true });
+  else await of.screenshot({ path });
 }
 
 type Findings = Awaited<ReturnType<AxeBuilder['analyze']>>;

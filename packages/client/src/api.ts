@@ -611,7 +611,11 @@ export interface paths {
             path?: never;
             cookie?: never;
         };
-        get?: never;
+        /**
+         * Erasures, newest first
+         * @description Roles: operator, admin.
+         */
+        get: operations["listErasures"];
         put?: never;
         /**
          * Deletes everything of a shipment, whatever its age; waits for what is owed, or cancels it
@@ -1693,7 +1697,7 @@ export interface components {
             requestedBy: string;
             finishedAt: string | null;
             waitsFor: ("hold" | "deliveries" | "sweep") | null;
-            /** @description The run that this call made */
+            /** @description Its newest run; null if none was made yet */
             runId: string | null;
         };
     };
@@ -1985,7 +1989,7 @@ export interface components {
     headers: never;
     pathItems: never;
 }
-interface operations {
+export interface operations {
     postStatusEvents: {
         parameters: {
             query?: never;
@@ -3548,6 +3552,44 @@ interface operations {
             503: components["responses"]["unavailable"];
         };
     };
+    listErasures: {
+        parameters: {
+            query?: {
+                /** @description Compared by its hash: also once it is done */
+                shipmentId?: string;
+                state?: "open" | "done";
+                cursor?: string;
+                limit?: number;
+            };
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Done */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": {
+                        items: components["schemas"]["Erasure"][];
+                        /** @description Gives the next page; null on the last */
+                        nextCursor: string | null;
+                    };
+                };
+            };
+            400: components["responses"]["malformed_request.invalid_query"];
+            401: components["responses"]["unauthenticated"];
+            403: components["responses"]["forbidden"];
+            408: components["responses"]["request_timeout"];
+            429: components["responses"]["rate_limited"];
+            431: components["responses"]["headers_too_large"];
+            500: components["responses"]["internal"];
+            503: components["responses"]["unavailable"];
+        };
+    };
     eraseShipment: {
         parameters: {
             query?: never;
@@ -3812,7 +3854,7 @@ interface operations {
                         };
                         /** @description Deliveries that are still owed */
                         owed: number;
-                        /** @description When the one of them that comes first is, or was, due */
+                        /** @description When the one that is due the longest was due, of those that may be sent now; null: none is due. As the metric `waybill_oldest_due_seconds` */
                         oldestDueAt: string | null;
                         /** @description Dead deliveries in all */
                         dead: number;
@@ -3840,7 +3882,7 @@ interface operations {
                         };
                         /** @description Deliveries that are still owed */
                         owed: number;
-                        /** @description When the one of them that comes first is, or was, due */
+                        /** @description When the one that is due the longest was due, of those that may be sent now; null: none is due. As the metric `waybill_oldest_due_seconds` */
                         oldestDueAt: string | null;
                         /** @description Dead deliveries in all */
                         dead: number;

@@ -5,7 +5,7 @@
  *     const delivery = await answerOf(waybill.GET('/v1/deliveries/{id}', { params: { path: { id } } }));
  */
 import createClient, { type Client } from 'openapi-fetch';
-import type { components, paths } from './api.ts';
+import type { components, operations, paths } from './api.ts';
 import { errorOf, ForeignAnswerError, UnaddressableError, UnreachableError } from './errors.ts';
 
 export {
@@ -20,6 +20,9 @@ export type { paths };
 
 /** What the API takes and gives, by its name in the document. */
 export type Schemas = components['schemas'];
+
+/** The name of a call in the document. */
+export type OperationId = keyof operations;
 
 /** One method per HTTP method; each takes a path of the document and its `params` and `body`. */
 export type WaybillClient = Client<paths, 'application/json'>;

@@ -4,12 +4,16 @@ import { StrictMode } from 'react';
 import { createRoot } from 'react-dom/client';
 import { router } from './router.tsx';
 import './style.css';
-import { isPassing, onFault } from './waybill.ts';
+import { isPassing, onFault, retryDelay } from './waybill.ts';
 
 const queryClient = new QueryClient({
   queryCache: new QueryCache({ onError: onFault }),
   mutationCache: new MutationCache({ onError: onFault }),
-  defaultOptions: { queries: { retry: isPassing, staleTime: 2_000 } },
+  defaultOptions: {
+    // What the browser thinks of its network says nothing of the way to Waybill, which may be on this machine.
+    queries: { retry: isPassing, retryDelay, staleTime: 2_000, networkMode: 'always' },
+    mutations: { networkMode: 'always' },
+  },
 });
 
 const place = document.getElementById('console');

@@ -1,9 +1,12 @@
 import { createRootRoute, createRoute, createRouter, redirect } from '@tanstack/react-router';
+import type { OperationId } from '@waybill/client';
+import { AuditPage, auditSearch } from './audit/audit-page.tsx';
 import { deadLettersSearch } from './dead-letters/dead-filter.ts';
 import { DeadLettersPage } from './dead-letters/dead-letters-page.tsx';
 import { DeliveriesPage, deliveriesSearch } from './delivery/deliveries-page.tsx';
 import { DeliveryPage } from './delivery/delivery-page.tsx';
 import { NowPage } from './now/now-page.tsx';
+import { ErasurePage, ErasuresPage, erasuresSearch } from './retention/erasures-page.tsx';
 import { HoldsPage } from './retention/holds-page.tsx';
 import { PoliciesPage } from './retention/policies-page.tsx';
 import { ProofPage, proofSearch } from './retention/proof-page.tsx';
@@ -28,11 +31,13 @@ const start = createRoute({
     throw redirect({ to: '/now' });
   },
 });
-const now = createRoute({ ...under, path: '/now', component: NowPage });
+const may = (operation: OperationId) => ({ staticData: { operation } });
+const now = createRoute({ ...under, path: '/now', ...may('watchLive'), component: NowPage });
 const key = createRoute({ ...under, path: '/key', component: KeyPage });
 const shipment = createRoute({
   ...under,
   path: '/shipments/$shipmentId',
+  ...may('getShipment'),
   validateSearch: shipmentSearch,
   component: function Page() {
     return <ShipmentPage {...shipment.useSearch()} {...shipment.useParams()} />;
@@ -41,6 +46,7 @@ const shipment = createRoute({
 const deliveries = createRoute({
   ...under,
   path: '/deliveries',
+  ...may('listDeliveries'),
   validateSearch: deliveriesSearch,
   component: function Page() {
     return <DeliveriesPage filter={deliveries.useSearch()} />;
@@ -49,15 +55,27 @@ const deliveries = createRoute({
 const delivery = createRoute({
   ...under,
   path: '/deliveries/$id',
+  ...may('getDelivery'),
   component: function Page() {
     return <DeliveryPage {...delivery.useParams()} />;
   },
 });
-const subscribers = createRoute({ ...under, path: '/subscribers', component: SubscribersPage });
-const newSubscriber = createRoute({ ...under, path: '/subscribers/new', component: NewSubscriberPage });
+const subscribers = createRoute({
+  ...under,
+  path: '/subscribers',
+  ...may('listSubscribers'),
+  component: SubscribersPage,
+});
+const newSubscriber = createRoute({
+  ...under,
+  path: '/subscribers/new',
+  ...may('putSubscriber'),
+  component: NewSubscriberPage,
+});
 const subscriber = createRoute({
   ...under,
   path: '/subscribers/$id',
+  ...may('getSubscriber'),
   component: function Page() {
     return <SubscriberPage {...subscriber.useParams()} />;
   },
@@ -65,6 +83,7 @@ const subscriber = createRoute({
 const editSubscriber = createRoute({
   ...under,
   path: '/subscribers/$id/edit',
+  ...may('putSubscriber'),
   component: function Page() {
     return <EditSubscriberPage {...editSubscriber.useParams()} />;
   },
@@ -72,12 +91,27 @@ const editSubscriber = createRoute({
 const deadLetters = createRoute({
   ...under,
   path: '/dead-letters',
+  ...may('listDeadLetters'),
   validateSearch: deadLettersSearch,
   component: function Page() {
     return <DeadLettersPage filter={deadLetters.useSearch()} />;
   },
 });
-const retention = createRoute({ ...under, path: '/retention', component: RetentionLayout });
+const audit = createRoute({
+  ...under,
+  path: '/audit',
+  ...may('listAudit'),
+  validateSearch: auditSearch,
+  component: function Page() {
+    return <AuditPage filter={audit.useSearch()} />;
+  },
+});
+const retention = createRoute({
+  ...under,
+  path: '/retention',
+  ...may('listRetentionPolicies'),
+  component: RetentionLayout,
+});
 const ofRetention = { getParentRoute: () => retention } as const;
 const retentionStart = createRoute({
   ...ofRetention,
@@ -103,6 +137,21 @@ const run = createRoute({
   },
 });
 const holds = createRoute({ ...ofRetention, path: '/holds', component: HoldsPage });
+const erasures = createRoute({
+  ...ofRetention,
+  path: '/erasures',
+  validateSearch: erasuresSearch,
+  component: function Page() {
+    return <ErasuresPage search={erasures.useSearch()} />;
+  },
+});
+const erasure = createRoute({
+  ...ofRetention,
+  path: '/erasures/$id',
+  component: function Page() {
+    return <ErasurePage {...erasure.useParams()} />;
+  },
+});
 const proof = createRoute({
   ...ofRetention,
   path: '/proof',
@@ -115,8 +164,8 @@ const proof = createRoute({
 export const router = createRouter({
   routeTree: root.addChildren([
     ...[start, now, key, shipment, deliveries, delivery],
-    ...[subscribers, newSubscriber, subscriber, editSubscriber, deadLetters],
-    retention.addChildren([retentionStart, policies, runs, run, holds, proof]),
+    ...[subscribers, newSubscriber, subscriber, editSubscriber, deadLetters, audit],
+    retention.addChildren([retentionStart, policies, runs, run, holds, erasures, erasure, proof]),
   ]),
   defaultErrorComponent: Broken,
   // Addresses hold what they say: `?state=dead`, as the API takes it.

@@ -28,14 +28,25 @@ export interface Backlog {
   readonly groupId: string;
 }
 
+/**
+ * When the row that is due the longest was due; null if none is. What may not be sent now (its subscriber is disabled, in
+ * quarantine or left alone) is late through nobody's fault and is passed over. The metric, the alert on it and the console
+ * tell this one.
+ */
+export async function oldestDueAt(
+  { deliveries, lanes }: Pick<Backlog, 'deliveries' | 'lanes'>,
+  now: Date,
+): Promise<Date | null> {
+  return deliveries.oldestDueAt(now, await lanes.blockedAt(now));
+}
+
 /** Reads how much waits, how long and why: each a look at an index or at a small collection. */
 export function measureBacklog(backlog: Backlog): () => Promise<void> {
   const { deliveries, subscribers, lanes, clock, probe, groupId } = backlog;
   return async () => {
     const now = clock.now();
-    const held = await lanes.blockedAt(now);
     const [dueAt, dead, breakers, quarantined] = await Promise.all([
-      deliveries.oldestDueAt(now, held),
+      oldestDueAt(backlog, now),
       deliveries.countDead(MOST_DEAD),
       lanes.countOpenBreakers(now),
       subscribers.countQuarantined(),

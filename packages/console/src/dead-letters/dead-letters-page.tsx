@@ -1,15 +1,16 @@
-import { useInfiniteQuery, useQuery } from '@tanstack/react-query';
+import { useQuery } from '@tanstack/react-query';
 import { Link, useNavigate } from '@tanstack/react-router';
 import { answerOf } from '@waybill/client';
 import { type Column, DataTable } from '../parts/data-table.tsx';
-import { Empty, Fault, Loading } from '../parts/notice.tsx';
-import parts from '../parts/parts.module.css';
+import { type FilterField, FilterForm } from '../parts/filter-form.tsx';
+import { Empty } from '../parts/notice.tsx';
+import { PagedTable } from '../parts/pages.tsx';
 import { Loaded } from '../parts/query.tsx';
 import { Time } from '../parts/time.tsx';
 import { Title } from '../parts/title.tsx';
 import { type Delivery, waybill } from '../waybill.ts';
 import { codeWords } from '../words/wait-words.ts';
-import { type DeadFilter, deadLettersSearch } from './dead-filter.ts';
+import type { DeadFilter } from './dead-filter.ts';
 import { type DeadGroup, deadGroupsQuery } from './dead-groups.ts';
 import { Messages } from './messages.tsx';
 import { ReplayMany } from './replay-many.tsx';
@@ -43,8 +44,15 @@ const DEAD: readonly Column<Delivery>[] = [
   { name: 'Died', cell: ({ closedAt }) => closedAt && <Time at={closedAt} /> },
 ];
 
+const FIELDS: readonly FilterField<keyof DeadFilter>[] = [
+  { name: 'subscriberId', label: 'Subscriber' },
+  { name: 'reason', label: 'Reason' },
+  { name: 'shipmentId', label: 'Shipment' },
+];
+
 /** What will not go on by itself: why, how many, and the means to send it again. */
 export function DeadLettersPage({ filter }: { filter: DeadFilter }) {
+  const navigate = useNavigate();
   const groups = useQuery(deadGroupsQuery);
   return (
     <>
@@ -68,78 +76,27 @@ export function DeadLettersPage({ filter }: { filter: DeadFilter }) {
         }
       </Loaded>
       <h2>Dead deliveries</h2>
-      <FilterForm filter={filter} />
+      <FilterForm
+        fields={FIELDS}
+        values={filter}
+        onShow={(search) => void navigate({ to: '/dead-letters', search })}
+      />
       <ReplayMany filter={filter} groups={groups.data?.items ?? []} />
-      <DeadDeliveries filter={filter} />
+      <PagedTable
+        queryKey={['deliveries', 'dead', filter]}
+        read={(cursor) =>
+          answerOf(
+            waybill.GET('/v1/deliveries', { params: { query: { ...filter, state: 'dead', ...cursor } } }),
+          )
+        }
+        what="dead deliveries"
+        empty="No dead delivery matches."
+        name="Dead deliveries"
+        columns={DEAD}
+        rowId={({ id }) => id}
+      />
       <h2>Messages that could not be taken</h2>
       <Messages />
     </>
-  );
-}
-
-function DeadDeliveries({ filter }: { filter: DeadFilter }) {
-  const query = useInfiniteQuery({
-    queryKey: ['deliveries', 'dead', filter],
-    queryFn: ({ pageParam }) =>
-      answerOf(
-        waybill.GET('/v1/deliveries', {
-          params: {
-            query: {
-              ...filter,
-              state: 'dead',
-              limit: 50,
-              ...(pageParam === null ? {} : { cursor: pageParam }),
-            },
-          },
-        }),
-      ),
-    initialPageParam: null as string | null,
-    getNextPageParam: (page) => page.nextCursor,
-  });
-  const { data, error, refetch, hasNextPage, fetchNextPage, isFetchingNextPage } = query;
-  const items = data?.pages.flatMap((page) => page.items);
-  return (
-    <>
-      {error && <Fault error={error} again={() => void refetch()} />}
-      {!items && !error && <Loading what="dead deliveries" />}
-      {items?.length === 0 && <Empty>No dead delivery matches.</Empty>}
-      {items && items.length > 0 && (
-        <DataTable name="Dead deliveries" columns={DEAD} rows={items} rowId={({ id }) => id} />
-      )}
-      {hasNextPage && (
-        <button type="button" disabled={isFetchingNextPage} onClick={() => void fetchNextPage()}>
-          {isFetchingNextPage ? 'Loading…' : 'Show older ones'}
-        </button>
-      )}
-    </>
-  );
-}
-
-const NAMES = [
-  { name: 'subscriberId', label: 'Subscriber' },
-  { name: 'reason', label: 'Reason' },
-  { name: 'shipmentId', label: 'Shipment' },
-] as const;
-
-function FilterForm({ filter }: { filter: DeadFilter }) {
-  const navigate = useNavigate();
-  return (
-    <form
-      key={JSON.stringify(filter)}
-      className={parts.form}
-      onSubmit={(event) => {
-        event.preventDefault();
-        const search = deadLettersSearch(Object.fromEntries(new FormData(event.currentTarget)));
-        void navigate({ to: '/dead-letters', search });
-      }}
-    >
-      {NAMES.map(({ name, label }) => (
-        <div key={name} className={parts.field}>
-          <label htmlFor={`d-${name}`}>{label}</label>
-          <input id={`d-${name}`} name={name} defaultValue={filter[name] ?? ''} />
-        </div>
-      ))}
-      <button type="submit">Show</button>
-    </form>
   );
 }

@@ -1,7 +1,8 @@
-import { useInfiniteQuery, useMutation, useQueryClient } from '@tanstack/react-query';
+import { useMutation, useQueryClient } from '@tanstack/react-query';
 import { answerOf, type Schemas } from '@waybill/client';
 import { GuardedButton } from '../parts/guarded-button.tsx';
-import { Empty, Fault, Loading } from '../parts/notice.tsx';
+import { Fault } from '../parts/notice.tsx';
+import { Pages } from '../parts/pages.tsx';
 import parts from '../parts/parts.module.css';
 import { Time } from '../parts/time.tsx';
 import { waybill } from '../waybill.ts';
@@ -11,37 +12,19 @@ type Message = Extract<Schemas['DeadLetter'], { kind: 'message' }>;
 
 /** Messages that were put aside, newest first. */
 export function Messages() {
-  const query = useInfiniteQuery({
-    queryKey: ['dead-messages'],
-    queryFn: ({ pageParam }) =>
-      answerOf(
-        waybill.GET('/v1/dead-letters', {
-          params: {
-            query: { kind: 'message', limit: 25, ...(pageParam === null ? {} : { cursor: pageParam }) },
-          },
-        }),
-      ),
-    initialPageParam: null as string | null,
-    getNextPageParam: (page) => page.nextCursor,
-  });
-  const { data, error, refetch, hasNextPage, fetchNextPage } = query;
-  const items = data?.pages
-    .flatMap((page) => page.items)
-    .filter((item): item is Message => item.kind === 'message');
   return (
-    <>
-      {error && <Fault error={error} again={() => void refetch()} />}
-      {!items && !error && <Loading what="messages" />}
-      {items?.length === 0 && <Empty>None was put aside.</Empty>}
-      {items?.map((message) => (
-        <MessageCard key={message.id} message={message} />
-      ))}
-      {hasNextPage && (
-        <button type="button" onClick={() => void fetchNextPage()}>
-          Show older ones
-        </button>
-      )}
-    </>
+    <Pages
+      queryKey={['dead-messages']}
+      read={async (cursor) => {
+        const query = { kind: 'message' as const, limit: 25, ...cursor };
+        const { items, nextCursor } = await answerOf(waybill.GET('/v1/dead-letters', { params: { query } }));
+        return { items: items.filter((item): item is Message => item.kind === 'message'), nextCursor };
+      }}
+      what="messages"
+      empty="None was put aside."
+    >
+      {(messages) => messages.map((message) => <MessageCard key={message.id} message={message} />)}
+    </Pages>
   );
 }
 

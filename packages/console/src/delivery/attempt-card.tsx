@@ -1,22 +1,24 @@
-import { OutcomeBadge } from '../parts/badge.tsx';
+import { Badge, OutcomeBadge } from '../parts/badge.tsx';
+import { type Column, DataTable } from '../parts/data-table.tsx';
 import { Fact, Facts } from '../parts/facts.tsx';
 import parts from '../parts/parts.module.css';
-import { Scroll } from '../parts/scroll.tsx';
-import { clock, Time } from '../parts/time.tsx';
+import { Prose } from '../parts/prose.tsx';
+import { Time } from '../parts/time.tsx';
 import type { Attempt, Delivery, Subscriber } from '../waybill.ts';
 import { attemptAdvice, attemptStory } from '../words/attempt-story.ts';
+import { durationWords } from '../words/duration.ts';
 import { codeWords } from '../words/wait-words.ts';
 import css from './delivery.module.css';
 import { PhaseBar } from './phase-bar.tsx';
-import { sentHeaders } from './sent-headers.ts';
+import { headersCaveat, headersTitle, type Known, type SentHeader, sentHeaders } from './sent-headers.ts';
 import type { Phases } from './story.ts';
 
 interface Props {
   readonly delivery: Delivery;
   readonly attempt: Attempt;
   readonly phases: Phases;
-  /** As it is now; null while it is not known. */
-  readonly subscriber: Subscriber | null;
+  /** As it is now; null: it is gone; undefined: not known. */
+  readonly subscriber: Subscriber | null | undefined;
 }
 
 /** One attempt: what happened, where the time went, what was sent, who held the lease. */
@@ -31,7 +33,9 @@ export function AttemptCard({ delivery, attempt, phases, subscriber }: Props) {
         {statusCode !== null && <span>HTTP {statusCode}</span>}
         {reason && <span className={parts.why}>{codeWords(reason)}</span>}
       </h3>
-      <p className={css.sentence}>{attemptStory(attempt, delivery.subscriberId, clock)}</p>
+      <p className={css.sentence}>
+        <Prose text={attemptStory(attempt, delivery.subscriberId)} precise />
+      </p>
       <PhaseBar phases={phases} />
       {detail && (
         <p>
@@ -46,6 +50,7 @@ export function AttemptCard({ delivery, attempt, phases, subscriber }: Props) {
           <Time at={late.reportedAt} precise />. It moved no state.
         </p>
       )}
+      <LeaseHistory attempt={attempt} />
       {trace && (
         <p>
           <a href={trace} target="_blank" rel="noreferrer">
@@ -58,7 +63,7 @@ export function AttemptCard({ delivery, attempt, phases, subscriber }: Props) {
         <LeaseFacts attempt={attempt} />
       </details>
       <details>
-        <summary>Headers sent</summary>
+        <summary>{headersTitle(attempt)}</summary>
         <Headers delivery={delivery} attempt={attempt} subscriber={subscriber} />
       </details>
       {response && (
@@ -74,6 +79,35 @@ export function AttemptCard({ delivery, attempt, phases, subscriber }: Props) {
         </details>
       )}
     </article>
+  );
+}
+
+/** Who had the right to send it, from when on, how often it was renewed and how it ended. */
+function LeaseHistory({
+  attempt: { worker, claimedAt, leaseUntil, renewals, leaseEnd, endedAt },
+}: {
+  attempt: Attempt;
+}) {
+  const renewed =
+    renewals === 0 ? 'never renewed' : `renewed ${renewals === 1 ? 'once' : `${renewals} times`}`;
+  return (
+    <p className={parts.why}>
+      {worker} {leaseEnd === null ? 'has held' : 'held'} the lease from <Time at={claimedAt} precise /> on,{' '}
+      {renewed};{' '}
+      {leaseEnd === 'settled' && endedAt && (
+        <>it ended with the result after {durationWords(Date.parse(endedAt) - Date.parse(claimedAt))}.</>
+      )}
+      {leaseEnd === 'expired' && (
+        <>
+          it expired at <Time at={leaseUntil} precise />: the worker was lost, and others may send.
+        </>
+      )}
+      {leaseEnd === null && (
+        <>
+          it holds until <Time at={leaseUntil} precise />, unless it is renewed.
+        </>
+      )}
+    </p>
   );
 }
 
@@ -112,38 +146,61 @@ function LeaseFacts({ attempt }: { attempt: Attempt }) {
   );
 }
 
+const KNOWN: Readonly<Record<Known, { tone: 'good' | 'warn' | 'plain'; words: string }>> = {
+  recorded: { tone: 'good', words: 'on record' },
+  computed: { tone: 'warn', words: 'computed' },
+  secret: { tone: 'plain', words: 'secret, not kept' },
+};
+
+const HEADERS: readonly Column<SentHeader>[] = [
+  { name: 'Header', cell: ({ name }) => <strong>{name}</strong> },
+  { name: 'Value', cell: (header) => <HeaderValue {...header} /> },
+  {
+    name: 'Known',
+    cell: ({ known, note }) => (
+      <span className={parts.why}>
+        <Badge tone={KNOWN[known].tone}>{KNOWN[known].words}</Badge> {note}
+      </span>
+    ),
+  },
+];
+
 function Headers({ delivery, attempt, subscriber }: Omit<Props, 'phases'>) {
   const sameTerms = subscriber?.version === attempt.subscriberVersion;
+  const caveat = headersCaveat(attempt);
   return (
     <>
-      {attempt.leftAt === null && <p>As far as is known none were: the request did not leave.</p>}
-      <Scroll name={`Headers of attempt ${attempt.number}`}>
-        <table>
-          <thead>
-            <tr>
-              <th scope="col">Header</th>
-              <th scope="col">Value</th>
-              <th scope="col">Known from</th>
-            </tr>
-          </thead>
-          <tbody>
-            {sentHeaders(delivery, attempt, subscriber).map(({ name, value, note }) => (
-              <tr key={name}>
-                <th scope="row">{name}</th>
-                <td>{value === null ? <span title="not kept">••••••</span> : <code>{value}</code>}</td>
-                <td className={parts.why}>{note}</td>
-              </tr>
-            ))}
-          </tbody>
-        </table>
-      </Scroll>
+      {caveat && <p>{caveat}</p>}
+      <p className={parts.why}>
+        The request itself is not kept. <em>On record</em>: the value stands in this delivery.{' '}
+        <em>Computed</em>: made here, by the rules for every request. HTTP’s own (Host, Content-Length, …) are
+        left out.
+      </p>
+      <DataTable
+        name={`Headers of attempt ${attempt.number}`}
+        columns={HEADERS}
+        rows={sentHeaders(delivery, attempt, subscriber ?? null)}
+        rowId={({ name }) => name}
+      />
       {!sameTerms && (
         <p className={parts.why}>
           Headers of the subscriber’s own are not told: the attempt used version {attempt.subscriberVersion}{' '}
           of it
-          {subscriber ? `, and it is at version ${subscriber.version} now` : ''}.
+          {subscriber && `, and it is at version ${subscriber.version} now`}
+          {subscriber === null && ', which has been deleted'}.
         </p>
       )}
+    </>
+  );
+}
+
+function HeaderValue({ value, known }: SentHeader) {
+  if (value !== null) return value === '' ? '(empty)' : <code>{value}</code>;
+  if (known !== 'secret') return 'not known';
+  return (
+    <>
+      <span aria-hidden="true">••••••</span>
+      <span className="hidden">masked</span>
     </>
   );
 }

@@ -39,27 +39,35 @@ export function DeliveryPage({ id }: { id: string }) {
         {data ? `Version ${data.eventVersion} of ${data.shipmentId} to ${data.subscriberId}` : 'Delivery'}
       </Title>
       <Loaded query={query} what="the delivery">
-        {(delivery) => <Record delivery={delivery} />}
+        {(delivery) => <Record delivery={delivery} now={new Date(query.dataUpdatedAt)} />}
       </Loaded>
     </>
   );
 }
 
-function Record({ delivery }: { delivery: Delivery }) {
-  const { data: subscriber = null } = useQuery({
+interface Told {
+  readonly delivery: Delivery;
+  /** When it was as it is shown. */
+  readonly now: Date;
+}
+
+function Record({ delivery, now }: Told) {
+  const { data, error } = useQuery({
     queryKey: ['subscriber', delivery.subscriberId],
     queryFn: () =>
       answerOf(waybill.GET('/v1/subscribers/{id}', { params: { path: { id: delivery.subscriberId } } })),
     retry: false,
   });
+  const gone = error instanceof ApiError && error.status === 404;
+  const subscriber = gone ? null : data;
   return (
     <>
       <Summary delivery={delivery} />
       <ReplayButton delivery={delivery} />
       <h2>Where the time went</h2>
-      <WhereTimeWent delivery={delivery} />
+      <WhereTimeWent delivery={delivery} now={now} />
       <h2>What happened</h2>
-      <Story delivery={delivery} subscriber={subscriber} />
+      <Story delivery={delivery} subscriber={subscriber} now={now} />
     </>
   );
 }
@@ -129,8 +137,8 @@ function Summary({ delivery }: { delivery: Delivery }) {
   );
 }
 
-function WhereTimeWent({ delivery }: { delivery: Delivery }) {
-  const spent = timeSpent(delivery, new Date());
+function WhereTimeWent({ delivery, now }: Told) {
+  const spent = timeSpent(delivery, now);
   return (
     <>
       <p>

@@ -6,6 +6,7 @@ const PHASES = [
   { name: 'waiting', words: 'waiting', style: css.waiting },
   { name: 'connecting', words: 'connecting', style: css.connecting },
   { name: 'answering', words: 'waiting for the answer', style: css.answering },
+  { name: 'untold', words: 'with a worker that has not told more', style: css.untold },
 ] as const;
 
 /** Where time went, as one bar; the same in words below it. */

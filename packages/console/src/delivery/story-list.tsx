@@ -1,14 +1,26 @@
 import { useInfiniteQuery } from '@tanstack/react-query';
 import { answerOf } from '@waybill/client';
+import { Fragment } from 'react';
+import { StateBadge } from '../parts/badge.tsx';
 import { Empty, Fault } from '../parts/notice.tsx';
-import { Time } from '../parts/time.tsx';
+import parts from '../parts/parts.module.css';
+import { Prose } from '../parts/prose.tsx';
+import { day, Time } from '../parts/time.tsx';
 import { type Delivery, type Subscriber, waybill } from '../waybill.ts';
 import { AttemptCard } from './attempt-card.tsx';
 import css from './delivery.module.css';
-import { storyOf } from './story.ts';
+import { type Entry, storyOf } from './story.ts';
+
+interface Props {
+  readonly delivery: Delivery;
+  /** As it is now; null: it is gone; undefined: not known. */
+  readonly subscriber: Subscriber | null | undefined;
+  /** When it was as it is shown. */
+  readonly now: Date;
+}
 
 /** Everything that happened to a delivery, oldest first; what its record no longer holds is loaded on demand. */
-export function Story({ delivery, subscriber }: { delivery: Delivery; subscriber: Subscriber | null }) {
+export function Story({ delivery, subscriber, now }: Props) {
   const { id, attempts, transitions, attemptCount } = delivery;
   const older = useInfiniteQuery({
     queryKey: ['history', id],
@@ -28,6 +40,7 @@ export function Story({ delivery, subscriber }: { delivery: Delivery; subscriber
     attempts: [...archived.flatMap((part) => part.attempts), ...attempts],
     transitions: [...archived.flatMap((part) => part.transitions), ...transitions],
   };
+  const story = storyOf(whole, now);
   const missing = attemptCount - whole.attempts.length;
   return (
     <>
@@ -44,30 +57,44 @@ export function Story({ delivery, subscriber }: { delivery: Delivery; subscriber
       )}
       {older.error && <Fault error={older.error} />}
       <ol className={css.story}>
-        {storyOf(whole).map((entry) => (
-          <li
-            key={entry.kind === 'attempt' ? `attempt ${entry.attempt.number}` : `${entry.at} ${entry.words}`}
-            className={css.entry}
-          >
-            {entry.kind === 'attempt' ? (
-              <AttemptCard
-                delivery={whole}
-                attempt={entry.attempt}
-                phases={entry.phases}
-                subscriber={subscriber}
-              />
-            ) : (
-              <>
-                <span className={css.when}>
-                  <Time at={entry.at} precise />
-                </span>
-                {entry.words}
-              </>
-            )}
-          </li>
-        ))}
+        {story.map((entry, index) => {
+          const before = story[index - 1];
+          return (
+            <Fragment key={keyOf(entry)}>
+              {(before === undefined || day(before.at) !== day(entry.at)) && (
+                <li className={css.day}>{day(entry.at)}</li>
+              )}
+              <li className={css.entry}>
+                {entry.kind === 'attempt' ? (
+                  <AttemptCard
+                    delivery={whole}
+                    attempt={entry.attempt}
+                    phases={entry.phases}
+                    subscriber={subscriber}
+                  />
+                ) : (
+                  <>
+                    <span className={css.when}>
+                      <Time at={entry.at} precise />
+                    </span>
+                    <StateBadge state={entry.transition.to} /> <Prose text={entry.words} />{' '}
+                    {entry.transition.cause.startsWith('run:') && (
+                      <code className={parts.why}>{entry.transition.cause}</code>
+                    )}
+                  </>
+                )}
+              </li>
+            </Fragment>
+          );
+        })}
       </ol>
       {attemptCount === 0 && <Empty>Nothing has been sent yet.</Empty>}
     </>
   );
+}
+
+function keyOf(entry: Entry): string {
+  return entry.kind === 'attempt'
+    ? `attempt ${entry.attempt.number}`
+    : `${entry.at} ${entry.transition.to} ${entry.transition.cause}`;
 }

@@ -1,5 +1,5 @@
 import { CartesianGrid, Line, LineChart, ResponsiveContainer, Tooltip, XAxis, YAxis } from 'recharts';
-import { clock } from '../parts/time.tsx';
+import { clock, utc } from '../parts/time.tsx';
 import type { Snapshot } from './live.ts';
 import css from './now.module.css';
 
@@ -61,7 +61,7 @@ function Chart({ label, series, snapshots }: ChartProps) {
             />
             <YAxis stroke="var(--quiet)" width={44} allowDecimals={false} />
             <Tooltip
-              labelFormatter={(at) => clock(String(at))}
+              labelFormatter={(at) => `${clock(String(at))} (${utc(String(at))})`}
               contentStyle={{ background: 'var(--ground)', borderColor: 'var(--line)', color: 'var(--ink)' }}
             />
             {series.map(({ name, colour, dash }) => (

@@ -1,6 +1,6 @@
 import { ApiError } from '@waybill/client';
 import { useEffect, useState } from 'react';
-import { onFault as onCallFault, waybill } from '../waybill.ts';
+import { onFault as onCallFault, streaming } from '../waybill.ts';
 
 export interface Snapshot {
   readonly at: string;
@@ -19,6 +19,8 @@ export interface Snapshot {
 const KEPT = 150;
 /** Until a lost connection is tried again, in milliseconds. */
 const AGAIN_MS = 2_000;
+/** After so long without a snapshot the connection counts as lost, however open it looks, in milliseconds. */
+const SILENT_MS = 10_000;
 
 export interface Live {
   /** Oldest first. */
@@ -62,26 +64,35 @@ async function watch(
         onFault(error);
         return;
       }
-      onFault(error instanceof ApiError ? error : new Error('Waybill does not answer; trying again.'));
+      onFault(error instanceof ApiError ? error : new Error('Nothing comes from Waybill; trying again.'));
     }
     await new Promise((resolve) => setTimeout(resolve, AGAIN_MS));
   }
 }
 
 async function read(onSnapshot: (snapshot: Snapshot) => void, signal: AbortSignal): Promise<void> {
-  const { data } = await waybill.GET('/v1/live', {
-    headers: { Accept: 'text/event-stream' },
-    parseAs: 'stream',
-    signal,
-  });
-  if (!data) return;
-  let text = '';
-  for await (const part of chunksOf(data.pipeThrough(new TextDecoderStream()))) {
-    const events = (text + part).split('\n\n');
-    text = events.pop() ?? '';
-    for (const event of events) {
-      if (event.startsWith('data: ')) onSnapshot(JSON.parse(event.slice('data: '.length)) as Snapshot);
+  const silent = new AbortController();
+  const listen = () => setTimeout(() => silent.abort(new Error('nothing came')), SILENT_MS);
+  let silence = listen();
+  try {
+    const { data } = await streaming.GET('/v1/live', {
+      headers: { Accept: 'text/event-stream' },
+      parseAs: 'stream',
+      signal: AbortSignal.any([signal, silent.signal]),
+    });
+    if (!data) return;
+    let text = '';
+    for await (const part of chunksOf(data.pipeThrough(new TextDecoderStream()))) {
+      clearTimeout(silence);
+      silence = listen();
+      const events = (text + part).split('\n\n');
+      text = events.pop() ?? '';
+      for (const event of events) {
+        if (event.startsWith('data: ')) onSnapshot(JSON.parse(event.slice('data: '.length)) as Snapshot);
+      }
     }
+  } finally {
+    clearTimeout(silence);
   }
 }
 

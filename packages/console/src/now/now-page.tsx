@@ -1,5 +1,5 @@
 import { lazy, Suspense } from 'react';
-import { Fault, Loading } from '../parts/notice.tsx';
+import { Fault, Loading, Notice } from '../parts/notice.tsx';
 import parts from '../parts/parts.module.css';
 import { Time } from '../parts/time.tsx';
 import { Title } from '../parts/title.tsx';
@@ -18,6 +18,13 @@ export function NowPage() {
     <>
       <Title>Now</Title>
       {fault && <Fault error={fault} />}
+      {fault && last && (
+        <Notice tone="warn">
+          <p>
+            What is shown below is old: it is of <Time at={last.at} precise />.
+          </p>
+        </Notice>
+      )}
       {!last && !fault && <Loading what="how things are" />}
       {last && (
         <>
@@ -26,7 +33,9 @@ export function NowPage() {
             <Charts snapshots={snapshots} />
           </Suspense>
           <p className={parts.why}>
-            As of <Time at={last.at} precise />, by the database’s clock. Counts stop at 10,000.
+            From <Time at={snapshots[0]?.at ?? last.at} precise /> to <Time at={last.at} precise />, by the
+            database’s clock. Counts stop at 10,000. What may not be sent now, because its subscriber is
+            disabled, in quarantine or left alone, is owed and not overdue.
           </p>
         </>
       )}
@@ -36,7 +45,7 @@ export function NowPage() {
 
 function Tiles({ snapshot }: { snapshot: Snapshot }) {
   const { at, events, closed, owed, oldestDueAt, dead, breakersOpen, quarantined, lag } = snapshot;
-  const overdueMs = oldestDueAt === null ? 0 : Date.parse(at) - Date.parse(oldestDueAt);
+  const overdueMs = oldestDueAt === null ? 0 : Math.max(0, Date.parse(at) - Date.parse(oldestDueAt));
   return (
     <dl className={css.tiles}>
       <Tile name="Events fanned out">{perSecond(events, snapshot)}</Tile>
@@ -46,11 +55,7 @@ function Tiles({ snapshot }: { snapshot: Snapshot }) {
       </Tile>
       <Tile name="Owed">{owed.toLocaleString()}</Tile>
       <Tile name="Oldest due row">
-        {overdueMs > 0
-          ? `${durationWords(overdueMs)} ago`
-          : oldestDueAt === null
-            ? 'none'
-            : `in ${durationWords(-overdueMs)}`}
+        {oldestDueAt === null ? 'none overdue' : `due ${durationWords(overdueMs)} ago`}
       </Tile>
       <Tile name="Lag of fan-out">
         {lag === null ? 'Kafka does not answer' : `${lag.toLocaleString()} events`}

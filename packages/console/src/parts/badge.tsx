@@ -22,6 +22,11 @@ const OUTCOMES: Readonly<Record<Outcome, { tone: Tone; words: string }>> = {
   not_sent: { tone: 'bad', words: 'not sent' },
 };
 
+/** A state as people are told it, wherever it stands in a text. */
+export function stateWords(state: string): string {
+  return Object.hasOwn(STATES, state) ? STATES[state as State].words : state.replaceAll('_', ' ');
+}
+
 export function Badge({ tone, children }: { tone: Tone; children: React.ReactNode }) {
   return <span className={`${css.badge} ${css[tone]}`}>{children}</span>;
 }

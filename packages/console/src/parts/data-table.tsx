@@ -85,7 +85,9 @@ export function DataTable<Row extends object>({ name, columns, rows, rowId }: Pr
             <tr key={row.id}>
               {row.getAllCells().map((cell) => (
                 <td key={cell.id} data-column={cell.column.id}>
-                  <table.FlexRender cell={cell} />
+                  <div className={css.cell}>
+                    <table.FlexRender cell={cell} />
+                  </div>
                 </td>
               ))}
             </tr>

@@ -1,9 +1,10 @@
+import type { OperationId } from '@waybill/client';
 import { usePermission } from '../permissions.ts';
 import css from './parts.module.css';
 
 interface Props {
   /** The call it makes: whoever may not make it is told why. */
-  readonly operation: string;
+  readonly operation: OperationId;
   readonly onPress: () => void;
   readonly children: React.ReactNode;
   readonly primary?: boolean;

@@ -1,5 +1,6 @@
 import { ApiError, UnreachableError } from '@waybill/client';
 import css from './parts.module.css';
+import { Prose } from './prose.tsx';
 
 /** What is being asked for, while it is not there. */
 export function Loading({ what }: { what: string }) {
@@ -27,7 +28,9 @@ export function Notice({ tone, children }: { tone: 'good' | 'warn'; children: Re
 export function Fault({ error, again }: { error: Error; again?: (() => void) | undefined }) {
   return (
     <div className={`${css.notice} ${css.bad}`} role="alert">
-      <p>{headline(error)}</p>
+      <p>
+        <Prose text={headline(error)} />
+      </p>
       {error instanceof ApiError && error.faults.length > 0 && (
         <ul>
           {error.faults.map(({ path, message }) => (
@@ -37,7 +40,7 @@ export function Fault({ error, again }: { error: Error; again?: (() => void) | u
           ))}
         </ul>
       )}
-      {again && (
+      {again && mayHelp(error) && (
         <p>
           <button type="button" onClick={again}>
             Try again
@@ -48,9 +51,16 @@ export function Fault({ error, again }: { error: Error; again?: (() => void) | u
   );
 }
 
+/** Whether asking again may: not where somebody would have to change something first. */
+function mayHelp(error: Error): boolean {
+  return !(error instanceof ApiError) || error.retryable;
+}
+
 function headline(error: Error): string {
   if (error instanceof UnreachableError)
     return 'Waybill does not answer. Is the scheduler running, and is there a way to it from here?';
+  if (error instanceof ApiError && error.code === null)
+    return `What answered is not Waybill, such as a proxy before it: ${error.status} ${error.title}`;
   if (error instanceof ApiError) return error.detail ? `${error.title}: ${error.detail}` : error.title;
   return error.message;
 }

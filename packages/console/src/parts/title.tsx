@@ -5,7 +5,8 @@ export function Title({ children }: { children: string }) {
   const heading = useRef<HTMLHeadingElement>(null);
   useEffect(() => {
     document.title = `${children} – Waybill`;
-    heading.current?.focus();
+    // A browser that comes back scrolls to where it was by itself.
+    heading.current?.focus({ preventScroll: true });
   }, [children]);
   return (
     <h1 ref={heading} tabIndex={-1}>

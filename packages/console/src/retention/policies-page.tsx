@@ -4,7 +4,7 @@ import { answerOf } from '@waybill/client';
 import { policyId, policyInput } from '@waybill/shared/contracts/retention-policy';
 import { CLOSED_STATES, RETENTION_KINDS } from '@waybill/shared/domain/retention';
 import { useState } from 'react';
-import { Badge } from '../parts/badge.tsx';
+import { Badge, stateWords } from '../parts/badge.tsx';
 import { Confirm } from '../parts/confirm.tsx';
 import { GuardedButton } from '../parts/guarded-button.tsx';
 import { Empty, Fault } from '../parts/notice.tsx';
@@ -21,6 +21,7 @@ import {
   type RetentionRun,
   versionsQuery,
 } from './retention-queries.ts';
+import { Sweeping } from './sweeping.tsx';
 
 type Input = Pick<Policy, 'kind' | 'states' | 'maxAge' | 'mode' | 'pageSize'>;
 
@@ -30,6 +31,7 @@ export function PoliciesPage() {
   return (
     <>
       <Title>Retention policies</Title>
+      <Sweeping />
       <Loaded query={query} what="policies">
         {({ items }) => (
           <>
@@ -64,7 +66,7 @@ function usePutPolicy(id: string) {
 }
 
 function ruleWords({ kind, states, maxAge }: Pick<Policy, 'kind' | 'states' | 'maxAge'>): string {
-  const which = states.length > 0 ? ` that are ${states.map(codeWords).join(' or ')}` : '';
+  const which = states.length > 0 ? ` that are ${states.map(stateWords).join(' or ')}` : '';
   return `${codeWords(kind)}${which}, older than ${maxAge}`;
 }
 

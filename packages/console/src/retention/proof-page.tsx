@@ -1,9 +1,12 @@
 import { useQuery } from '@tanstack/react-query';
 import { Link, useNavigate } from '@tanstack/react-router';
 import { ApiError, answerOf } from '@waybill/client';
+import { stateWords } from '../parts/badge.tsx';
 import { Fact, Facts } from '../parts/facts.tsx';
+import { FilterForm } from '../parts/filter-form.tsx';
 import { Empty, Notice } from '../parts/notice.tsx';
 import parts from '../parts/parts.module.css';
+import { Prose } from '../parts/prose.tsx';
 import { Loaded } from '../parts/query.tsx';
 import { Time } from '../parts/time.tsx';
 import { Title } from '../parts/title.tsx';
@@ -18,23 +21,12 @@ export function ProofPage({ deliveryId }: { deliveryId?: string }) {
   return (
     <>
       <Title>Prove a deletion</Title>
-      <form
-        key={deliveryId}
-        className={parts.form}
-        onSubmit={(event) => {
-          event.preventDefault();
-          const search = proofSearch(Object.fromEntries(new FormData(event.currentTarget)));
-          void navigate({ to: '/retention/proof', search });
-        }}
-      >
-        <div className={parts.field}>
-          <label htmlFor="proof-id">Delivery id (its idempotency key)</label>
-          <input id="proof-id" name="deliveryId" defaultValue={deliveryId ?? ''} required />
-        </div>
-        <button type="submit" className="primary">
-          Prove
-        </button>
-      </form>
+      <FilterForm
+        fields={[{ name: 'deliveryId', label: 'Delivery id (its idempotency key)' }]}
+        values={deliveryId === undefined ? {} : { deliveryId }}
+        action="Prove"
+        onShow={(search) => void navigate({ to: '/retention/proof', search })}
+      />
       {deliveryId === undefined ? (
         <Empty>
           The ledger knows no id in clear: who asks has to have the id. A subscriber has it, as
@@ -81,13 +73,15 @@ function Proof({ deliveryId }: { deliveryId: string }) {
               <p>
                 It is here (
                 <Link to="/deliveries/$id" params={{ id: deliveryId }}>
-                  {proof.delivery.state}
+                  {stateWords(proof.delivery.state)}
                 </Link>
                 ), because:
               </p>
               <ul>
                 {proof.because.map((reason) => (
-                  <li key={reason}>{reason}</li>
+                  <li key={reason}>
+                    <Prose text={reason} />
+                  </li>
                 ))}
               </ul>
             </Notice>
@@ -95,7 +89,9 @@ function Proof({ deliveryId }: { deliveryId: string }) {
           {proof.faults.length > 0 && (
             <ul>
               {proof.faults.map((fault) => (
-                <li key={fault}>{fault}</li>
+                <li key={fault}>
+                  <Prose text={fault} />
+                </li>
               ))}
             </ul>
           )}

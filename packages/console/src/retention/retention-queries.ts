@@ -40,3 +40,23 @@ export const runQuery = (runId: string) =>
   });
 
 export type RetentionRun = Awaited<ReturnType<NonNullable<ReturnType<typeof runQuery>['queryFn']>>>;
+
+export const erasureQuery = (id: string) =>
+  queryOptions({
+    queryKey: ['erasure', id],
+    queryFn: () => answerOf(waybill.GET('/v1/retention/erasures/{id}', { params: { path: { id } } })),
+    refetchInterval: ({ state: { data } }) => (data?.state === 'open' ? 2_000 : false),
+  });
+
+export type Erasure = Awaited<ReturnType<NonNullable<ReturnType<typeof erasureQuery>['queryFn']>>>;
+
+const WAITS: Readonly<Record<NonNullable<Erasure['waitsFor']>, string>> = {
+  hold: 'waits for the legal hold on its shipment to be released',
+  deliveries: 'waits for deliveries that are still owed',
+  sweep: 'its records are being swept',
+};
+
+/** What an erasure waits for, in words. */
+export function waitsWords(waitsFor: NonNullable<Erasure['waitsFor']>): string {
+  return WAITS[waitsFor];
+}

@@ -1,9 +1,9 @@
-import { useInfiniteQuery, useQuery } from '@tanstack/react-query';
+import { useQuery } from '@tanstack/react-query';
 import { Link } from '@tanstack/react-router';
 import { answerOf } from '@waybill/client';
-import { type Column, DataTable } from '../parts/data-table.tsx';
+import type { Column } from '../parts/data-table.tsx';
 import { Fact, Facts } from '../parts/facts.tsx';
-import { Empty, Fault, Loading } from '../parts/notice.tsx';
+import { PagedTable } from '../parts/pages.tsx';
 import { Loaded } from '../parts/query.tsx';
 import { Time } from '../parts/time.tsx';
 import { Title } from '../parts/title.tsx';
@@ -11,6 +11,7 @@ import { textsIn } from '../search.ts';
 import { waybill } from '../waybill.ts';
 import { durationWords } from '../words/duration.ts';
 import { type RetentionRun, runQuery } from './retention-queries.ts';
+import { Sweeping } from './sweeping.tsx';
 import { Verification } from './verification.tsx';
 
 export const runsSearch = (search: Record<string, unknown>) => textsIn(search, ['policyId']);
@@ -48,40 +49,23 @@ function stoppedWords(because: string | null): string {
 
 /** What retention did, newest first. */
 export function RunsPage({ policyId }: { policyId?: string }) {
-  const query = useInfiniteQuery({
-    queryKey: ['retention-runs', policyId],
-    queryFn: ({ pageParam }) =>
-      answerOf(
-        waybill.GET('/v1/retention/runs', {
-          params: {
-            query: {
-              limit: 50,
-              ...(policyId === undefined ? {} : { policyId }),
-              ...(pageParam === null ? {} : { cursor: pageParam }),
-            },
-          },
-        }),
-      ),
-    initialPageParam: null as string | null,
-    getNextPageParam: (page) => page.nextCursor,
-    refetchInterval: 5_000,
-  });
-  const { data, error, refetch, hasNextPage, fetchNextPage } = query;
-  const items = data?.pages.flatMap((page) => page.items);
+  const filter = policyId === undefined ? {} : { policyId };
   return (
     <>
       <Title>{policyId === undefined ? 'Retention runs' : `Retention runs of ${policyId}`}</Title>
-      {error && <Fault error={error} again={() => void refetch()} />}
-      {!items && !error && <Loading what="runs" />}
-      {items?.length === 0 && <Empty>No run yet. The retention tick makes one of each policy.</Empty>}
-      {items && items.length > 0 && (
-        <DataTable name="Retention runs" columns={COLUMNS} rows={items} rowId={({ runId }) => runId} />
-      )}
-      {hasNextPage && (
-        <button type="button" onClick={() => void fetchNextPage()}>
-          Show older ones
-        </button>
-      )}
+      <Sweeping />
+      <PagedTable
+        queryKey={['retention-runs', policyId]}
+        read={(cursor) =>
+          answerOf(waybill.GET('/v1/retention/runs', { params: { query: { ...filter, ...cursor } } }))
+        }
+        every={5_000}
+        what="runs"
+        empty="No run yet. The retention tick makes one of each policy."
+        name="Retention runs"
+        columns={COLUMNS}
+        rowId={({ runId }) => runId}
+      />
     </>
   );
 }
@@ -101,6 +85,13 @@ export function RunPage({ runId }: { runId: string }) {
               <Fact name="Policy">
                 {run.policyId}, version {run.policyVersion} ({run.mode})
               </Fact>
+              {run.erasureId && (
+                <Fact name="For">
+                  <Link to="/retention/erasures/$id" params={{ id: run.erasureId }}>
+                    the erasure
+                  </Link>
+                </Fact>
+              )}
               <Fact name="Cutoff">
                 <Time at={run.cutoff} />
               </Fact>

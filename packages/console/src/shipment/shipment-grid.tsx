@@ -1,5 +1,5 @@
 import { Link } from '@tanstack/react-router';
-import { OutcomeBadge, StateBadge } from '../parts/badge.tsx';
+import { OutcomeBadge, StateBadge, stateWords } from '../parts/badge.tsx';
 import { Empty } from '../parts/notice.tsx';
 import parts from '../parts/parts.module.css';
 import { Scroll } from '../parts/scroll.tsx';
@@ -132,7 +132,7 @@ function subscribersOf(versions: readonly Version[]): string[] {
 
 function countsOf({ deliveryCounts, notSentCounts }: Version): string {
   const counts = [...Object.entries(deliveryCounts), ...Object.entries(notSentCounts)];
-  const said = counts.filter(([, count]) => count > 0).map(([name, count]) => `${count} ${codeWords(name)}`);
+  const said = counts.filter(([, count]) => count > 0).map(([name, count]) => `${count} ${stateWords(name)}`);
   return said.join(', ') || 'nobody';
 }
 

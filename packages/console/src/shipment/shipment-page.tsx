@@ -1,9 +1,10 @@
 import { useInfiniteQuery } from '@tanstack/react-query';
-import { useNavigate } from '@tanstack/react-router';
+import { Link, useNavigate } from '@tanstack/react-router';
 import { ApiError, answerOf } from '@waybill/client';
+import { FilterForm } from '../parts/filter-form.tsx';
 import { Empty, Fault, Loading } from '../parts/notice.tsx';
-import parts from '../parts/parts.module.css';
 import { Title } from '../parts/title.tsx';
+import { usePermission } from '../permissions.ts';
 import { HoldPanel } from '../retention/hold-panel.tsx';
 import { textsIn } from '../search.ts';
 import { waybill } from '../waybill.ts';
@@ -45,23 +46,12 @@ export function ShipmentPage({ shipmentId, subscriberId }: Props) {
     <>
       <Title>{`Shipment ${shipmentId}`}</Title>
       <HoldPanel shipmentId={shipmentId} />
-      <form
-        key={subscriberId}
-        className={parts.form}
-        onSubmit={(event) => {
-          event.preventDefault();
-          const wanted = new FormData(event.currentTarget).get('subscriberId');
-          const search =
-            typeof wanted === 'string' && wanted.trim() !== '' ? { subscriberId: wanted.trim() } : {};
-          void navigate({ to: '/shipments/$shipmentId', params: { shipmentId }, search });
-        }}
-      >
-        <div className={parts.field}>
-          <label htmlFor="subscriberId">Only for subscriber</label>
-          <input id="subscriberId" name="subscriberId" defaultValue={subscriberId ?? ''} />
-        </div>
-        <button type="submit">Show</button>
-      </form>
+      <Erase shipmentId={shipmentId} />
+      <FilterForm
+        fields={[{ name: 'subscriberId', label: 'Only for subscriber' }]}
+        values={subscriberId === undefined ? {} : { subscriberId }}
+        onShow={(search) => void navigate({ to: '/shipments/$shipmentId', params: { shipmentId }, search })}
+      />
       {unknown && (
         <Empty>
           Nothing is known of this shipment{subscriberId === undefined ? '' : ` for ${subscriberId}`}. It has
@@ -77,5 +67,17 @@ export function ShipmentPage({ shipmentId, subscriberId }: Props) {
         </button>
       )}
     </>
+  );
+}
+
+/** The way to its erasure, for who may ask for one. */
+function Erase({ shipmentId }: { shipmentId: string }) {
+  if (!usePermission()('eraseShipment').allowed) return null;
+  return (
+    <p>
+      <Link to="/retention/erasures" search={{ erase: shipmentId }}>
+        Erase everything of it…
+      </Link>
+    </p>
   );
 }

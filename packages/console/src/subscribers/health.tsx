@@ -30,7 +30,7 @@ export function Health({ id }: { id: string }) {
           <Fact name="Success">
             {attempts === 0
               ? 'nothing was sent yet'
-              : `${shareWords(accepted, attempts)} of the last ${attempts} attempts were accepted`}
+              : `${shareWords(accepted, attempts)} of the last ${attempts === 1 ? 'attempt was' : `${attempts} attempts were`} accepted`}
           </Fact>
           <Fact name="Latency">
             {latencyMs

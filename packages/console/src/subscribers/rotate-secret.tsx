@@ -4,7 +4,7 @@ import { useState } from 'react';
 import { Confirm } from '../parts/confirm.tsx';
 import { Fault, Notice } from '../parts/notice.tsx';
 import parts from '../parts/parts.module.css';
-import { dayAndClock } from '../parts/time.tsx';
+import { Time } from '../parts/time.tsx';
 import { waybill } from '../waybill.ts';
 import { subscriberQuery } from './subscriber-queries.ts';
 
@@ -41,7 +41,9 @@ export function RotateSecret({ id, onClose }: { id: string; onClose: () => void 
             : 'The new public key, which receivers verify with:'}{' '}
           <code>{data.secret ?? data.publicKey}</code>
         </p>
-        <p>The one before is valid too until {dayAndClock(data.previousExpiresAt)}.</p>
+        <p>
+          The one before is valid too until <Time at={data.previousExpiresAt} />.
+        </p>
         <button type="button" onClick={onClose}>
           I have kept it
         </button>

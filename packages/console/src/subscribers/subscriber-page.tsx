@@ -1,19 +1,21 @@
 import { useMutation, useQuery, useQueryClient } from '@tanstack/react-query';
 import { Link } from '@tanstack/react-router';
-import { answerOf } from '@waybill/client';
+import { ApiError, answerOf } from '@waybill/client';
 import { useState } from 'react';
 import { OutcomeBadge } from '../parts/badge.tsx';
 import { Confirm } from '../parts/confirm.tsx';
 import { Fact, Facts } from '../parts/facts.tsx';
 import { GuardedButton } from '../parts/guarded-button.tsx';
-import { Fault, Notice } from '../parts/notice.tsx';
+import { Empty, Fault, Notice } from '../parts/notice.tsx';
 import parts from '../parts/parts.module.css';
 import { Loaded } from '../parts/query.tsx';
 import { Time } from '../parts/time.tsx';
 import { Title } from '../parts/title.tsx';
+import { usePermission } from '../permissions.ts';
 import { type Subscriber, waybill } from '../waybill.ts';
 import { durationWords } from '../words/duration.ts';
 import { codeWords } from '../words/wait-words.ts';
+import { DeleteSubscriber } from './delete-subscriber.tsx';
 import { Health } from './health.tsx';
 import { RotateSecret } from './rotate-secret.tsx';
 import { Standing } from './standing.tsx';
@@ -22,6 +24,19 @@ import { subscriberQuery } from './subscriber-queries.ts';
 /** One subscriber: how it fares, what it asked for, and what can be done about it. */
 export function SubscriberPage({ id }: { id: string }) {
   const query = useQuery(subscriberQuery(id));
+  if (query.error instanceof ApiError && query.error.status === 404)
+    return (
+      <>
+        <Title>There is no such subscriber</Title>
+        <Empty>
+          Nobody is called <code>{id}</code>, or it was deleted. What it was sent stays on record:{' '}
+          <Link to="/deliveries" search={{ subscriberId: id }}>
+            its deliveries
+          </Link>
+          . <Changes id={id} />
+        </Empty>
+      </>
+    );
   return (
     <>
       <Title>{`Subscriber ${id}`}</Title>
@@ -62,10 +77,25 @@ function Body({ subscriber }: { subscriber: Subscriber }) {
         <Link to="/deliveries" search={{ subscriberId: id }}>
           Its deliveries
         </Link>
+        ,{' '}
+        <Link to="/dead-letters" search={{ subscriberId: id }}>
+          its dead ones
+        </Link>
+        . <Changes id={id} />
       </p>
       <h2>Terms</h2>
       <Terms subscriber={subscriber} />
     </>
+  );
+}
+
+/** The way to who changed it, for who may read that. */
+function Changes({ id }: { id: string }) {
+  if (!usePermission()('listAudit').allowed) return null;
+  return (
+    <Link to="/audit" search={{ target: `subscribers/${id}` }}>
+      Who changed it
+    </Link>
   );
 }
 
@@ -90,6 +120,7 @@ function Actions({ subscriber }: { subscriber: Subscriber }) {
   const test = useMutation({
     mutationFn: () => answerOf(waybill.POST('/v1/subscribers/{id}/test', { params })),
   });
+  const may = usePermission();
   const heldBack = !enabled || quarantine !== null || breaker !== null || throttledUntil !== null;
   return (
     <>
@@ -115,9 +146,12 @@ function Actions({ subscriber }: { subscriber: Subscriber }) {
         <GuardedButton operation="rotateSubscriberSecret" onPress={() => setAsking('rotate')}>
           Rotate secret
         </GuardedButton>
-        <Link to="/subscribers/$id/edit" params={{ id }}>
-          Edit
-        </Link>
+        {may('putSubscriber').allowed && (
+          <Link to="/subscribers/$id/edit" params={{ id }}>
+            Edit
+          </Link>
+        )}
+        <DeleteSubscriber id={id} />
       </div>
       {enable.error && <Fault error={enable.error} />}
       {test.error && <Fault error={test.error} />}

@@ -1,8 +1,8 @@
-import { useInfiniteQuery, useQuery } from '@tanstack/react-query';
+import { useQuery } from '@tanstack/react-query';
 import { Link } from '@tanstack/react-router';
 import { answerOf } from '@waybill/client';
 import { type Column, DataTable } from '../parts/data-table.tsx';
-import { Empty, Fault, Loading } from '../parts/notice.tsx';
+import { Pages } from '../parts/pages.tsx';
 import parts from '../parts/parts.module.css';
 import { Title } from '../parts/title.tsx';
 import { usePermission } from '../permissions.ts';
@@ -63,19 +63,6 @@ const COLUMNS: readonly Column<Subscriber>[] = [
 
 /** Every subscriber with its health at a glance. */
 export function SubscribersPage() {
-  const query = useInfiniteQuery({
-    queryKey: ['subscribers'],
-    queryFn: ({ pageParam }) =>
-      answerOf(
-        waybill.GET('/v1/subscribers', {
-          params: { query: { limit: PAGE, ...(pageParam === null ? {} : { cursor: pageParam }) } },
-        }),
-      ),
-    initialPageParam: null as string | null,
-    getNextPageParam: (page) => page.nextCursor,
-  });
-  const { data, error, refetch, hasNextPage, fetchNextPage, isFetchingNextPage } = query;
-  const items = data?.pages.flatMap((page) => page.items);
   const { allowed, reason } = usePermission()('putSubscriber');
   return (
     <>
@@ -87,22 +74,24 @@ export function SubscribersPage() {
           reason && <span className={parts.why}>A new one {reason}.</span>
         )}
       </p>
-      {error && <Fault error={error} again={() => void refetch()} />}
-      {!items && !error && <Loading what="subscribers" />}
-      {items?.length === 0 && <Empty>There is no subscriber yet, so nobody is told of any event.</Empty>}
-      {items && items.length > 0 && (
-        <>
-          <DataTable name="Subscribers" columns={COLUMNS} rows={items} rowId={({ id }) => id} />
-          <p className={parts.why}>
-            Success and latency (half of all / 95 of 100 within) are of the newest 100 deliveries of each.
-          </p>
-        </>
-      )}
-      {hasNextPage && (
-        <button type="button" disabled={isFetchingNextPage} onClick={() => void fetchNextPage()}>
-          {isFetchingNextPage ? 'Loading…' : 'Show more'}
-        </button>
-      )}
+      <Pages
+        queryKey={['subscribers']}
+        read={(cursor) =>
+          answerOf(waybill.GET('/v1/subscribers', { params: { query: { limit: PAGE, ...cursor } } }))
+        }
+        what="subscribers"
+        empty="There is no subscriber yet, so nobody is told of any event."
+        more="Show more"
+      >
+        {(subscribers) => (
+          <>
+            <DataTable name="Subscribers" columns={COLUMNS} rows={subscribers} rowId={({ id }) => id} />
+            <p className={parts.why}>
+              Success and latency (half of all / 95 of 100 within) are of the newest 100 deliveries of each.
+            </p>
+          </>
+        )}
+      </Pages>
     </>
   );
 }

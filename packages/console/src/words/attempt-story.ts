@@ -16,25 +16,20 @@ export interface ToldAttempt {
 }
 
 /**
- * What happened in one attempt, in a sentence that a clinic can be told.
+ * What happened in one attempt, in a sentence that a clinic can be told. Instants stand in it as the API gives them.
  *
  * @param subscriberId who was to get it.
- * @param clock how a time of day is written.
  */
-export function attemptStory(
-  attempt: ToldAttempt,
-  subscriberId: string,
-  clock: (at: string) => string,
-): string {
+export function attemptStory(attempt: ToldAttempt, subscriberId: string): string {
   const { outcome, reason, statusCode, worker, claimedAt, leftAt, endedAt } = attempt;
   const answered = leftAt && endedAt ? ` after ${durationWords(between(leftAt, endedAt))}` : '';
-  const left = leftAt ? `The request left at ${clock(leftAt)}` : 'When the request left is not known';
+  const left = leftAt ? `The request left at ${leftAt}` : 'When the request left is not known';
   const mayHave = `${subscriberId} may have received it.`;
   switch (outcome) {
     case null:
       return leftAt
         ? `${left}; the answer has not come yet.`
-        : `${worker} took it at ${clock(claimedAt)}; nothing more is recorded yet.`;
+        : `${worker} took it at ${claimedAt}; nothing more is recorded yet.`;
     case 'accepted':
       return `${left} and ${subscriberId} answered ${statusCode ?? 'yes'}${answered}: it was received.`;
     case 'rejected':
@@ -43,7 +38,7 @@ export function attemptStory(
       return `Nothing was sent to ${subscriberId}.`;
     case 'unknown':
       if (reason === 'worker_lost')
-        return `${worker} took it at ${clock(claimedAt)} and was lost before it recorded an end: ${mayHave}`;
+        return `${worker} took it at ${claimedAt} and was lost before it recorded an end: ${mayHave}`;
       if (reason === 'timeout' && leftAt && endedAt)
         return `${left} and no answer came within ${durationWords(between(claimedAt, endedAt))}: ${mayHave}`;
       if (reason === 'gateway')

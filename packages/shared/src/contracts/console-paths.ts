@@ -9,5 +9,6 @@ export const CONSOLE_PATHS = [
   'subscribers',
   'dead-letters',
   'retention',
+  'audit',
   'key',
 ] as const;

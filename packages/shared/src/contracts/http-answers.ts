@@ -376,7 +376,11 @@ export const liveAnswer = z.strictObject({
   events: count.describe('Fanned out'),
   closed: z.strictObject({ delivered: count, dead: count, superseded: count, cancelled: count }),
   owed: count.describe('Deliveries that are still owed'),
-  oldestDueAt: instant.nullable().describe('When the one of them that comes first is, or was, due'),
+  oldestDueAt: instant
+    .nullable()
+    .describe(
+      'When the one that is due the longest was due, of those that may be sent now; null: none is due. As the metric `waybill_oldest_due_seconds`',
+    ),
   dead: count.describe('Dead deliveries in all'),
   breakersOpen: count,
   quarantined: count.describe('Subscribers'),

@@ -2,6 +2,7 @@
 import { z } from 'zod';
 import { CLOSED_STATES, RETENTION_KINDS, RETENTION_MODES, STOP_REASONS } from '../domain/retention.ts';
 import { instant } from './http-answers.ts';
+import { ERASURE_STATES } from './retention-terms.ts';
 
 const count = z.int().min(0);
 const states = z.array(z.enum(CLOSED_STATES)).readonly();
@@ -119,7 +120,7 @@ export const proofAnswer = z.discriminatedUnion('state', [
 
 export const erasureAnswer = z.strictObject({
   erasureId: z.string(),
-  state: z.enum(['open', 'done']),
+  state: z.enum(ERASURE_STATES),
   shipmentId: z.string().nullable().describe('Null once it is done'),
   shipmentHash: z.string(),
   reason: z.string(),
@@ -128,7 +129,7 @@ export const erasureAnswer = z.strictObject({
   requestedBy: z.string().describe('Name of the API key'),
   finishedAt: instant.nullable(),
   waitsFor: z.enum(['hold', 'deliveries', 'sweep']).nullable(),
-  runId: z.string().nullable().describe('The run that this call made'),
+  runId: z.string().nullable().describe('Its newest run; null if none was made yet'),
 });
 
 export const sweepingAnswer = z.strictObject({

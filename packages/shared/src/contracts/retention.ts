@@ -1,38 +1,7 @@
 import { z } from 'zod';
 import { pageLimit, timeCursor } from './http-api.ts';
 import { policyId } from './retention-policy.ts';
-
-const reason = z.string().trim().min(1).max(1_000);
-
-export const holdInput = z.strictObject({ reason });
-
-/** Everything of one shipment goes, whatever its age. */
-export const erasureInput = z.strictObject({
-  shipmentId: z.string().min(1).max(128),
-  reason,
-  open: z
-    .enum(['wait', 'cancel'])
-    .default('wait')
-    .describe('Deliveries that are still owed: wait until they are closed, or cancel them'),
-});
-
-/** What all sweepers together obey, from the next page on. What is left out stays as it is. */
-export const sweepingInput = z
-  .strictObject({
-    paused: z.boolean().optional().describe('Left out: stays as it is'),
-    deletesPerSecond: z
-      .int()
-      .min(1)
-      .max(1_000_000)
-      .nullable()
-      .optional()
-      .describe('Null: no limit. Left out: stays as it is'),
-  })
-  .refine(
-    ({ paused, deletesPerSecond }) => paused !== undefined || deletesPerSecond !== undefined,
-    'must name paused or deletesPerSecond',
-  );
-export type SweepingInput = z.output<typeof sweepingInput>;
+import { ERASURE_STATES } from './retention-terms.ts';
 
 /** Of a list by id: the cursor is the last id of the page before. */
 export const policiesQuery = z.strictObject({ cursor: policyId.optional(), limit: pageLimit });
@@ -43,6 +12,14 @@ export const retentionRunsQuery = z.strictObject({
   cursor: timeCursor,
   limit: pageLimit,
 });
+
+export const erasuresQuery = z.strictObject({
+  shipmentId: z.string().min(1).max(128).optional().describe('Compared by its hash: also once it is done'),
+  state: z.enum(ERASURE_STATES).optional(),
+  cursor: timeCursor,
+  limit: pageLimit,
+});
+export type ErasuresQuery = z.output<typeof erasuresQuery>;
 
 export const ledgerQuery = z
   .strictObject({

@@ -1,7 +1,7 @@
 import type { Db } from 'mongodb';
 import { afterAll, beforeAll, describe, expect, inject, it } from 'vitest';
 import { deliveriesQuery } from '../contracts/http-api.ts';
-import { ledgerKeyOf } from '../domain/retention-ledger.ts';
+import { ledgerKeyOf, shipmentHash } from '../domain/retention-ledger.ts';
 import { type OwnDatabase, ownDatabase } from '../testing/database.ts';
 import {
   closedRow,
@@ -21,6 +21,7 @@ import { LeaseStore } from './leases.ts';
 import type { NotSentRow } from './not-sent.ts';
 import { ObservationStore } from './observations.ts';
 import { ReplayStore } from './replays.ts';
+import { type RetentionErasureRow, RetentionErasureStore } from './retention-erasures.ts';
 import { RetentionLedgerStore } from './retention-ledger.ts';
 import { anythingLeft } from './retention-selection.ts';
 import { type RunRow, RunStore } from './runs.ts';
@@ -38,6 +39,7 @@ const SHIPMENTS = 50_000;
 const EVENTS = 50_000;
 const BATCH = 10_000;
 const NOW = new Date('2026-02-03T12:00:00Z');
+const LEDGER_KEY = ledgerKeyOf(Buffer.alloc(32));
 const CLAIMER = { worker: 'w', instance: 'i', leaseMs: 30_000 };
 const USED = new Map([['backlog', { version: 1, maxAttempts: 12 }]]);
 const STRICT = { ordering: 'strict', onDead: 'block' } as const;
@@ -138,6 +140,14 @@ const letter = (n: number): DeadLetterRow => ({
   putAsideAt: second(n),
 });
 
+const erasure = (n: number): RetentionErasureRow => ({
+  _id: `erasure.${n}`,
+  shipmentHash: shipmentHash(LEDGER_KEY, `SHP-${n % 5_000}`),
+  ...{ reason: 'asked for', openDeliveries: 'wait', requestedBy: 'admin', waitsFor: null },
+  requestedAt: second(n),
+  ...(n < 20 ? { open: true, shipmentId: `SHP-${n}` } : { finishedAt: second(n) }),
+});
+
 /** Puts so many rows into a collection, in large parts. */
 async function fill<Row extends { _id: string }>(name: string, count: number, make: (n: number) => Row) {
   const collection = db.collection<{ _id: string }>(name);
@@ -161,6 +171,7 @@ beforeAll(async () => {
   await fill('runs', 20_000, run);
   await fill('lanes', SUBSCRIBERS, lane);
   await fill('dead_letters', 20_000, letter);
+  await fill('retention_erasures', 20_000, erasure);
   const named = [...Array.from({ length: SUBSCRIBERS }, (_, n) => `s${n}`), 'backlog', 'strict'];
   await putSubscribers(
     db,
@@ -273,8 +284,9 @@ describe('the queries that run all the time', () => {
   const leases = () => new LeaseStore(db);
   const turns = () => new TurnStore(db);
   const events = () => new StatusEventStore(db);
-  const ledger = () => new RetentionLedgerStore(db, ledgerKeyOf(Buffer.alloc(32)));
+  const ledger = () => new RetentionLedgerStore(db, LEDGER_KEY);
   const observations = () => new ObservationStore(db);
+  const erasures = () => new RetentionErasureStore(db, LEDGER_KEY);
   const list = (query: object) => deliveries().list(deliveriesQuery.parse({ limit: '50', ...query }));
   const ids = Array.from({ length: 50 }, (_, n) => `backlog-${n * 4}`);
   const families = (count: number) =>
@@ -368,7 +380,7 @@ describe('the queries that run all the time', () => {
     ['how many are dead', ['dead'], 50, () => deliveries().countDead(50)],
     // Those who watch
     ['how a subscriber fared', ['newest_of_subscriber'], 100, () => observations().health('s2')],
-    ['how much a subscriber is owed', ['due_of_subscriber'], 200, () => observations().backlog('s3')],
+    ['how much a subscriber is owed', ['due_of_subscriber'], 200, () => observations().backlogOf('s3')],
     ['what ended lately', ['closed'], 100, () => observations().closedBetween(second(90), second(60))],
     [
       'what was fanned out lately',
@@ -378,6 +390,13 @@ describe('the queries that run all the time', () => {
     ],
     ['events that were deleted', ['operation'], 0, () => ledger().deletedAmong(['SHP-0:0', 'SHP-1:1'])],
     ['whether anything of a shipment is left', ['identity', 'shipment'], 2, () => anythingLeft(db, 'SHP-7')],
+    ['the newest erasures', ['newest'], 60, () => erasures().list({ limit: 50 })],
+    [
+      'the erasures of a shipment',
+      ['shipment'],
+      4,
+      () => erasures().list({ shipmentId: 'SHP-7', limit: 50 }),
+    ],
     ['the newest runs', ['newest'], 60, () => new RunStore(db).list(undefined, undefined, 50)],
     ['the newest dead letters', ['newest'], 60, () => new DeadLetterStore(db).list(undefined, 50)],
     ['a page of subscribers', ['_id_'], 60, () => new SubscriberStore(db).list('s1', 50)],

@@ -87,8 +87,9 @@ export const INDEXES: Readonly<Record<string, readonly Index[]>> = {
     { key: { runId: 1 }, options: { name: 'run' } },
   ],
   retention_erasures: [
-    { key: { shipmentHash: 1 }, options: { name: 'shipment' } },
+    { key: { shipmentHash: 1, requestedAt: -1, _id: -1 }, options: { name: 'shipment' } },
     { key: { open: 1 }, options: { name: 'open', sparse: true } },
+    { key: { requestedAt: -1, _id: -1 }, options: { name: 'newest' } },
   ],
 };
 

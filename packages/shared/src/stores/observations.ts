@@ -1,4 +1,4 @@
-import type { Collection, Db } from 'mongodb';
+import type { Collection, Db, Filter } from 'mongodb';
 import type { DeliveryState } from '../domain/delivery.ts';
 import { healthOf, type ObservedAttempt, type SubscriberHealth } from '../domain/subscriber-health.ts';
 import type { DeliveryRow } from './deliveries.ts';
@@ -54,15 +54,34 @@ export class ObservationStore {
     return healthOf(rows.map(({ _id, attempts: observed }) => ({ id: _id, attempts: observed })));
   }
 
-  /** What one subscriber, or everybody, is owed. Indexes: `due_of_subscriber`, `due`. */
-  async backlog(subscriberId?: string): Promise<Backlog> {
-    const owed = { ...(subscriberId === undefined ? {} : { subscriberId }), dueAt: { $gt: new Date(0) } };
-    const hint = hintOf('deliveries', subscriberId === undefined ? 'due' : 'due_of_subscriber');
-    const [count, oldest] = await Promise.all([
-      this.#deliveries.countDocuments(owed, { limit: MOST_OBSERVED, hint }),
-      this.#deliveries.findOne(owed, { sort: { dueAt: 1 }, projection: { dueAt: 1 }, hint }),
+  /** How much is owed to everybody, whether or not it may be sent now. Index: `due`. */
+  owed(): Promise<number> {
+    return this.#countOwed({}, 'due');
+  }
+
+  /**
+   * What one subscriber is owed, and when the first of it is or was due: also while nothing may be sent to it. How late
+   * deliveries are in all is `DeliveryStore.oldestDueAt`, which passes over what may not be sent. Index: `due_of_subscriber`.
+   */
+  async backlogOf(subscriberId: string): Promise<Backlog> {
+    const index = 'due_of_subscriber';
+    const owed = { subscriberId, dueAt: { $gt: new Date(0) } };
+    const [count, first] = await Promise.all([
+      this.#countOwed({ subscriberId }, index),
+      this.#deliveries.findOne(owed, {
+        sort: { dueAt: 1 },
+        projection: { dueAt: 1 },
+        hint: hintOf('deliveries', index),
+      }),
     ]);
-    return { owed: count, oldestDueAt: oldest?.dueAt ?? null };
+    return { owed: count, oldestDueAt: first?.dueAt ?? null };
+  }
+
+  #countOwed(whose: Filter<DeliveryRow>, index: string): Promise<number> {
+    return this.#deliveries.countDocuments(
+      { ...whose, dueAt: { $gt: new Date(0) } },
+      { limit: MOST_OBSERVED, hint: hintOf('deliveries', index) },
+    );
   }
 
   /** The newest dead deliveries, grouped; largest group first. Index: `dead`. */

@@ -1,5 +1,7 @@
-import type { Collection, Db } from 'mongodb';
+import type { Collection, Db, Filter } from 'mongodb';
+import type { ErasuresQuery } from '../contracts/retention.ts';
 import { type LedgerKey, shipmentHash } from '../domain/retention-ledger.ts';
+import { newestPage, type Page } from './page.ts';
 import { anythingLeft } from './retention-selection.ts';
 
 /** A wish to delete everything of one shipment. Once it is done it knows the shipment by its hash only. */
@@ -62,6 +64,14 @@ export class RetentionErasureStore {
 
   get(id: string): Promise<RetentionErasureRow | null> {
     return this.#erasures.findOne({ _id: id });
+  }
+
+  /** Newest first. Indexes: `newest`; of one shipment, which is compared by its hash, `shipment`. */
+  list({ shipmentId, state, cursor, limit }: ErasuresQuery): Promise<Page<RetentionErasureRow>> {
+    const clauses: Filter<RetentionErasureRow>[] = [];
+    if (shipmentId !== undefined) clauses.push({ shipmentHash: shipmentHash(this.#key, shipmentId) });
+    if (state !== undefined) clauses.push({ open: state === 'open' ? true : { $exists: false } });
+    return newestPage(this.#erasures, clauses, 'requestedAt', cursor, limit);
   }
 
   /** Index: `open`. */

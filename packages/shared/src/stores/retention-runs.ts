@@ -57,8 +57,10 @@ const UNFINISHED = { finishedAt: { $exists: false } };
 export class RetentionRunStore {
   readonly #runs: Collection<RetentionRunRow>;
   readonly #shards: Collection<RetentionShardRow>;
+  readonly #db: Db;
 
   constructor(db: Db) {
+    this.#db = db;
     this.#runs = db.collection('runs');
     this.#shards = db.collection('retention_shards');
   }
@@ -85,6 +87,28 @@ export class RetentionRunStore {
       { job: 'retention', policyId: policyId ?? { $exists: true } },
     ];
     return newestPage(this.#runs, clauses, 'startedAt', cursor, limit);
+  }
+
+  /** The id of the newest run of each erasure that had one. A run's id begins with its erasure's. Index: `_id_`. */
+  async newestOfErasures(erasureIds: readonly string[]): Promise<Map<string, string>> {
+    if (erasureIds.length === 0) return new Map();
+    const ranges = erasureIds.map((id) => ({ _id: id, from: `${id}.`, to: `${id}/` }));
+    const within = { $and: [{ $gt: ['$_id', '$$from'] }, { $lt: ['$_id', '$$to'] }] };
+    const newest = [{ $match: { $expr: within } }, { $sort: { _id: -1 } }, { $limit: 1 }];
+    const found = await this.#db
+      .aggregate<{ _id: string; run: { _id: string }[] }>([
+        { $documents: ranges },
+        {
+          $lookup: {
+            from: 'runs',
+            let: { from: '$from', to: '$to' },
+            pipeline: [...newest, { $project: { _id: 1 } }],
+            as: 'run',
+          },
+        },
+      ])
+      .toArray();
+    return new Map(found.flatMap(({ _id, run: [run] }) => (run ? [[_id, run._id]] : [])));
   }
 
   /** The newest run of some versions of a policy that ended after it had counted its candidates. Index: `of_policy`. */

@@ -1,5 +1,5 @@
 import type { Collection, Db } from 'mongodb';
-import type { SweepingInput } from '../contracts/retention.ts';
+import type { SweepingInput } from '../contracts/retention-terms.ts';
 
 interface Switches {
   readonly paused: boolean;

@@ -50,6 +50,7 @@ const CALLS = {
   'GET /v1/retention/ledger': ['operator', 'admin'],
   'GET /v1/retention/proofs/{deliveryId}': ['operator', 'admin'],
   'POST /v1/retention/erasures': ['admin'],
+  'GET /v1/retention/erasures': ['operator', 'admin'],
   'GET /v1/retention/erasures/{id}': ['operator', 'admin'],
   'GET /v1/retention/sweeping': ['operator', 'admin'],
   'PUT /v1/retention/sweeping': ['operator', 'admin'],

@@ -1,5 +1,13 @@
-import { closedRow, deliveryRow, putDeliveries } from '@waybill/shared/testing/rows';
+import { oldestDue } from '@waybill/shared/telemetry/metrics';
+import {
+  closedRow,
+  deliveryRow,
+  putDeliveries,
+  putSubscribers,
+  subscriberRow,
+} from '@waybill/shared/testing/rows';
 import { afterAll, beforeAll, describe, expect, inject, it } from 'vitest';
+import { measureBacklog } from '../measure-backlog.ts';
 import { type Bench, KEYS, openBench } from '../testing/bench.ts';
 
 const engines = inject('engines');
@@ -36,7 +44,16 @@ async function take(reply: Response, count: number): Promise<Record<string, unkn
 describe('how things are', () => {
   it('is told once, or again and again to who accepts a stream', async () => {
     const now = bench.connections.clock.now();
+    const quarantine = { since: now, reason: 'gone' };
+    await putSubscribers(bench.database.db, [
+      subscriberRow('clinic-a'),
+      subscriberRow('off', { enabled: false }),
+      subscriberRow('gone', { quarantine }),
+    ]);
     await putDeliveries(bench.database.db, [
+      // Nothing may be sent to these, so nobody is late.
+      deliveryRow('d', { subscriberId: 'off', dueAt: new Date(now.getTime() - 90_000) }),
+      deliveryRow('e', { subscriberId: 'gone', dueAt: new Date(now.getTime() - 60_000) }),
       { ...closedRow('a', 'delivered'), closedAt: new Date(now.getTime() - 1_000) },
       { ...closedRow('b', 'dead'), closedAt: new Date(now.getTime() - 1_000) },
       { ...closedRow('old', 'delivered'), closedAt: new Date(now.getTime() - 3_600_000) },
@@ -45,9 +62,16 @@ describe('how things are', () => {
     const { body } = await call('GET', '/v1/live', undefined, { key: KEYS.operator });
     expect(body).toMatchObject({
       closed: { delivered: 1, dead: 1, superseded: 0, cancelled: 0 },
-      ...{ owed: 1, dead: 1, breakersOpen: 0, quarantined: 0 },
+      ...{ owed: 3, dead: 1, breakersOpen: 0, quarantined: 1 },
       oldestDueAt: new Date(now.getTime() - 5_000).toISOString(),
     });
+
+    // The metric, by which it is alarmed, tells the same.
+    const { clock, probe } = bench.connections;
+    await measureBacklog({ ...bench, clock, probe, groupId: 'nobody' })().catch(() => {});
+    const [overdue] = (await oldestDue.get()).values;
+    expect(overdue?.value).toBeGreaterThanOrEqual(5);
+    expect(overdue?.value).toBeLessThan(60);
 
     const stop = new AbortController();
     const reply = await watch(stop.signal);
@@ -55,7 +79,7 @@ describe('how things are', () => {
     expect(reply.headers.get('cache-control')).toBe('no-store');
     const [first, next] = await take(reply, 2);
     stop.abort();
-    expect(first).toMatchObject({ owed: 1 });
+    expect(first).toMatchObject({ owed: 3 });
     // Each counts on from the one before, so nothing is counted twice and nothing left out.
     expect(next?.since).toBe(first?.at);
   });

@@ -27,7 +27,7 @@ export const observationRoutes = [
     answers: { 200: subscriberHealthAnswer },
     async handle({ params: { id } }, { observations, subscribers }) {
       if (!(await subscribers.get(id))) throw new ProblemError('not_found', `there is no subscriber ${id}`);
-      const [health, backlog] = await Promise.all([observations.health(id), observations.backlog(id)]);
+      const [health, backlog] = await Promise.all([observations.health(id), observations.backlogOf(id)]);
       return { status: 200, body: { id, ...backlog, ...health, lastFailure: failureView(health) } };
     },
   }),

@@ -133,6 +133,7 @@ function operation(route: AnyRoute): Json {
     description: `Roles: ${rolesOf(route).join(', ')}.${isAudited(route) ? ' Recorded in the audit log.' : ''}`,
     tags: [route.path.split('/')[2]],
     'x-roles': rolesOf(route),
+    'x-audited': isAudited(route),
     ...(parameters.length > 0 ? { parameters } : {}),
     ...(body
       ? { requestBody: { required: body.optional !== true, content: contentOf(body.content, 'input') } }

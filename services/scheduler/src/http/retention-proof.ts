@@ -1,15 +1,17 @@
 import { pageOf } from '@waybill/shared/contracts/http-answers';
-import { erasureInput, ledgerQuery } from '@waybill/shared/contracts/retention';
+import { erasuresQuery, ledgerQuery } from '@waybill/shared/contracts/retention';
 import {
   erasureAnswer,
   ledgerAnswer,
   proofAnswer,
   verificationAnswer,
 } from '@waybill/shared/contracts/retention-answers';
+import { erasureInput } from '@waybill/shared/contracts/retention-terms';
 import { ProblemError } from '@waybill/shared/domain/errors';
 import type { RetentionErasureStore } from '@waybill/shared/stores/retention-erasures';
 import type { RetentionHoldStore } from '@waybill/shared/stores/retention-holds';
 import type { RetentionLedgerStore } from '@waybill/shared/stores/retention-ledger';
+import type { RetentionRunStore } from '@waybill/shared/stores/retention-runs';
 import { z } from 'zod';
 import type { RetentionProofs } from '../retention/proofs.ts';
 import type { ErasureRuns } from '../ticks/erasure-runs.ts';
@@ -25,6 +27,7 @@ export interface ProofDeps {
   readonly holds: RetentionHoldStore;
   readonly erasures: RetentionErasureStore;
   readonly erasureRuns: ErasureRuns;
+  readonly retentionRuns: RetentionRunStore;
   readonly now: () => Date;
 }
 
@@ -102,16 +105,33 @@ export const proofRoutes = [
 
   route({
     method: 'get',
+    path: '/v1/retention/erasures',
+    operationId: 'listErasures',
+    summary: 'Erasures, newest first',
+    roles: ['operator'],
+    query: erasuresQuery,
+    answers: { 200: pageOf(erasureAnswer) },
+    async handle({ query }, { retention: { erasures, retentionRuns } }) {
+      const { items, nextCursor } = await erasures.list(query);
+      const runs = await retentionRuns.newestOfErasures(items.map(({ _id }) => _id));
+      const views = items.map((row) => erasureView(row, runs.get(row._id) ?? null));
+      return { status: 200, body: { items: views, nextCursor } };
+    },
+  }),
+
+  route({
+    method: 'get',
     path: '/v1/retention/erasures/{id}',
     operationId: 'getErasure',
     summary: 'How far an erasure is, and what it waits for',
     roles: ['operator'],
     params: z.strictObject({ id: z.string() }),
     answers: { 200: erasureAnswer },
-    async handle({ params: { id } }, { retention: { erasures } }) {
+    async handle({ params: { id } }, { retention: { erasures, retentionRuns } }) {
       const row = await erasures.get(id);
       if (!row) throw new ProblemError('not_found', `there is no erasure ${id}`);
-      return { status: 200, body: erasureView(row, null) };
+      const runs = await retentionRuns.newestOfErasures([id]);
+      return { status: 200, body: erasureView(row, runs.get(id) ?? null) };
     },
   }),
 ];

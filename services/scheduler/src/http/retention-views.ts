@@ -32,7 +32,7 @@ export function ledgerView({ _id, ...entry }: RetentionLedgerRow): z.output<type
   return entry;
 }
 
-/** @param runId of the run that the call made. */
+/** @param runId of its newest run. */
 export function erasureView(
   { _id, open, shipmentId, finishedAt, ...erasure }: RetentionErasureRow,
   runId: string | null,

@@ -252,6 +252,39 @@ describe('the ledger', () => {
   });
 });
 
+describe('erasures', () => {
+  const ask = async (shipmentId: string) =>
+    (await call('POST', '/v1/retention/erasures', { shipmentId, reason: `asked for ${shipmentId}` })).body;
+  const listed = async (query = '') => (await call('GET', `/v1/retention/erasures${query}`)).body;
+
+  it('are listed newest first in pages, each with its newest run, and found by their shipment', async () => {
+    await putDeliveries(bench.database.db, [old('dlv_1', 'SHP-1'), old('dlv_3', 'SHP-3')]);
+    const one = await ask('SHP-1');
+    // Nothing is known of it, so it is done at once and known by its hash only.
+    const two = await ask('SHP-2');
+    const three = await ask('SHP-3');
+    const ids = ({ items }: { readonly items: readonly object[] }) =>
+      items.map((item) => (item as { readonly erasureId: string }).erasureId);
+    const all = await listed();
+    expect(ids(all)).toEqual([three.erasureId, two.erasureId, one.erasureId]);
+    expect(all.items).toMatchObject([
+      { state: 'open', shipmentId: 'SHP-3', runId: three.runId },
+      { state: 'done', shipmentId: null, runId: null },
+      { state: 'open', shipmentId: 'SHP-1', runId: one.runId },
+    ]);
+    expect(one.runId).toMatch(new RegExp(`^${one.erasureId}\\.\\d+$`));
+    const first = await listed('?limit=2');
+    expect(ids(await listed(`?limit=2&cursor=${first.nextCursor}`))).toEqual([one.erasureId]);
+    expect(ids(await listed('?shipmentId=SHP-2'))).toEqual([two.erasureId]);
+    expect(ids(await listed('?state=open'))).toEqual([three.erasureId, one.erasureId]);
+    expect(ids(await listed('?state=done'))).toEqual([two.erasureId]);
+    const later = { _id: `${one.erasureId}.9999999999`, job: 'retention', policyId: 'erasure' };
+    await bench.database.db.collection<{ _id: string }>('runs').insertOne(later);
+    const shown = await call('GET', `/v1/retention/erasures/${one.erasureId}`);
+    expect(shown.body).toMatchObject({ state: 'open', runId: later._id });
+  });
+});
+
 describe('sweeping', () => {
   it('can be paused and slowed down', async () => {
     expect((await call('GET', '/v1/retention/sweeping')).body).toMatchObject({

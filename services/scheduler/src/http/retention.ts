@@ -1,11 +1,5 @@
 import { pageOf } from '@waybill/shared/contracts/http-answers';
-import {
-  holdInput,
-  holdsQuery,
-  policiesQuery,
-  retentionRunsQuery,
-  sweepingInput,
-} from '@waybill/shared/contracts/retention';
+import { holdsQuery, policiesQuery, retentionRunsQuery } from '@waybill/shared/contracts/retention';
 import {
   holdAnswer,
   policyAnswer,
@@ -13,9 +7,9 @@ import {
   sweepingAnswer,
 } from '@waybill/shared/contracts/retention-answers';
 import { policyInput } from '@waybill/shared/contracts/retention-policy';
+import { holdInput, sweepingInput } from '@waybill/shared/contracts/retention-terms';
 import { ProblemError } from '@waybill/shared/domain/errors';
 import type { RetentionPolicyStore } from '@waybill/shared/stores/retention-policies';
-import type { RetentionRunStore } from '@waybill/shared/stores/retention-runs';
 import type { RetentionSweepingStore } from '@waybill/shared/stores/retention-sweeping';
 import { z } from 'zod';
 import type { RetentionPolicies } from '../retention/policies.ts';
@@ -28,7 +22,6 @@ const MAX_BODY_BYTES = 16 * 1024;
 export interface RetentionDeps extends ProofDeps {
   readonly policies: RetentionPolicyStore;
   readonly policyRules: RetentionPolicies;
-  readonly retentionRuns: RetentionRunStore;
   readonly sweeping: RetentionSweepingStore;
 }
 

@@ -1,5 +1,5 @@
 import { MOST_OBSERVED, type ObservationStore } from '@waybill/shared/stores/observations';
-import { type Backlog, LAG_WITHIN_MS } from '../measure-backlog.ts';
+import { type Backlog, LAG_WITHIN_MS, oldestDueAt } from '../measure-backlog.ts';
 import type { Snapshot } from './live-feed.ts';
 
 /** What a first look counts over, in milliseconds, and the most that any does. */
@@ -16,10 +16,11 @@ export function lookAround(looks: Looks): (since: Date | null) => Promise<Snapsh
     const now = clock.now();
     const floor = now.getTime() - SPAN_MS.most;
     const from = since ? new Date(Math.max(since.getTime(), floor)) : new Date(now.getTime() - SPAN_MS.first);
-    const [closed, events, backlog, dead, breakersOpen, quarantined, lag] = await Promise.all([
+    const [closed, events, owed, dueAt, dead, breakersOpen, quarantined, lag] = await Promise.all([
       observations.closedBetween(from, now),
       observations.fannedOutBetween(from, now),
-      observations.backlog(),
+      observations.owed(),
+      oldestDueAt(looks, now),
       deliveries.countDead(MOST_OBSERVED),
       lanes.countOpenBreakers(now),
       subscribers.countQuarantined(),
@@ -32,8 +33,8 @@ export function lookAround(looks: Looks): (since: Date | null) => Promise<Snapsh
       since: from,
       events,
       closed: { delivered, dead: died, superseded, cancelled },
-      owed: backlog.owed,
-      oldestDueAt: backlog.oldestDueAt,
+      owed,
+      oldestDueAt: dueAt,
       dead,
       breakersOpen,
       quarantined,
