@@ -4,7 +4,7 @@ import type { DeliveriesQuery, DeliveryFilter } from '../contracts/http-api.ts';
 import type { Attempt, DeliveryState, Lease, TraceHeaders, TransitionRecord } from '../domain/delivery.ts';
 import { TRANSITIONS } from '../domain/transitions.ts';
 import { LOST_ATTEMPTS_ENDED, transition } from './delivery-transition.ts';
-import { dueOfSubscribers, mayReceive } from './due-of-subscribers.ts';
+import { dueOfSubscribers, IN_LANE, mayReceive } from './due-of-subscribers.ts';
 import { insertMissing } from './duplicate-keys.ts';
 import { hintOf } from './indexes.ts';
 import { beyond, newestPage, type Page, pageOf } from './page.ts';
@@ -191,7 +191,7 @@ export class DeliveryStore {
     return rows.map(({ _id }) => _id);
   }
 
-  /** Ids of due rows, one of each subscriber in turn, the oldest first. Index: `due_of_subscriber`. */
+  /** Ids of due rows, one of each subscriber in turn, the oldest first. Index: `lane`. */
   async #dueInTurns(now: Date, except: readonly string[]): Promise<string[]> {
     const perSubscriber = await this.#subscribers
       .aggregate<{ due: { _id: string }[] }>([
@@ -220,7 +220,7 @@ export class DeliveryStore {
   /**
    * When the row that is due the longest was due; null if none is. What is owed to subscribers in `except`, and to those
    * that are disabled or quarantined, stays due until something may be sent to them again, and is passed over.
-   * Index: `due`, and beside such rows `due_of_subscriber`.
+   * Index: `due`, and beside such rows `lane`.
    */
   async oldestDueAt(now: Date, except: readonly string[]): Promise<Date | null> {
     const row = await this.#deliveries.findOne(
@@ -254,9 +254,9 @@ export class DeliveryStore {
   /** Withdraws what is owed to a subscriber that is gone. A request under way settles first. */
   async cancelOf(subscriberId: string, cause: string, reason: string): Promise<number> {
     const { modifiedCount } = await this.#deliveries.updateMany(
-      { subscriberId, state: { $in: TRANSITIONS.cancel.from }, dueAt: { $gt: new Date(0) } },
+      { subscriberId, ...IN_LANE, state: { $in: TRANSITIONS.cancel.from }, dueAt: { $gt: new Date(0) } },
       transition('cancel', { cause, reason }),
-      { hint: hintOf('deliveries', 'due_of_subscriber') },
+      { hint: hintOf('deliveries', 'lane') },
     );
     return modifiedCount;
   }
@@ -283,9 +283,9 @@ export class DeliveryStore {
   /** Makes the held rows of a subscriber due at once: its terms are others now. */
   async wakeAllOf(subscriberId: string): Promise<void> {
     await this.#deliveries.updateMany(
-      { subscriberId, heldFor: { $exists: true }, state: 'pending', dueAt: { $gt: new Date(0) } },
+      { subscriberId, ...IN_LANE, heldFor: { $exists: true }, state: 'pending', dueAt: { $gt: new Date(0) } },
       [{ $set: { dueAt: '$$NOW', heldFor: '$$REMOVE' } }],
-      { hint: hintOf('deliveries', 'due_of_subscriber') },
+      { hint: hintOf('deliveries', 'lane') },
     );
   }
 

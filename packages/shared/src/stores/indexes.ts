@@ -38,10 +38,6 @@ export const INDEXES: Readonly<Record<string, readonly Index[]>> = {
       options: { name: 'lane', partialFilterExpression: OPEN },
     },
     {
-      key: { subscriberId: 1, dueAt: 1 },
-      options: { name: 'due_of_subscriber', partialFilterExpression: OPEN },
-    },
-    {
       key: { subscriberId: 1, shipmentId: 1, eventVersion: 1 },
       options: { name: 'open_versions', partialFilterExpression: OPEN },
     },

@@ -2,6 +2,7 @@ import type { Collection, Db, Filter } from 'mongodb';
 import type { DeliveryState } from '../domain/delivery.ts';
 import { healthOf, type ObservedAttempt, type SubscriberHealth } from '../domain/subscriber-health.ts';
 import type { DeliveryRow } from './deliveries.ts';
+import { IN_LANE } from './due-of-subscribers.ts';
 import { hintOf } from './indexes.ts';
 import type { StatusEventRow } from './status-events.ts';
 
@@ -61,11 +62,11 @@ export class ObservationStore {
 
   /**
    * What one subscriber is owed, and when the first of it is or was due: also while nothing may be sent to it. How late
-   * deliveries are in all is `DeliveryStore.oldestDueAt`, which passes over what may not be sent. Index: `due_of_subscriber`.
+   * deliveries are in all is `DeliveryStore.oldestDueAt`, which passes over what may not be sent. Index: `lane`.
    */
   async backlogOf(subscriberId: string): Promise<Backlog> {
-    const index = 'due_of_subscriber';
-    const owed = { subscriberId, dueAt: { $gt: new Date(0) } };
+    const index = 'lane';
+    const owed = { subscriberId, ...IN_LANE, dueAt: { $gt: new Date(0) } };
     const [count, first] = await Promise.all([
       this.#countOwed({ subscriberId }, index),
       this.#deliveries.findOne(owed, {

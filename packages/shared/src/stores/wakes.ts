@@ -1,5 +1,6 @@
 import type { Collection, Db } from 'mongodb';
 import type { DeliveryRow } from './deliveries.ts';
+import { IN_LANE } from './due-of-subscribers.ts';
 import { hintOf } from './indexes.ts';
 
 /** Rows whose commands may have come to nothing, made due for the next dispatch tick. */
@@ -17,9 +18,9 @@ export class WakeStore {
    */
   async wakeQueuedOf(subscriberId: string): Promise<void> {
     await this.#deliveries.updateMany(
-      { subscriberId, state: 'queued', dueAt: { $gt: new Date(0) } },
+      { subscriberId, ...IN_LANE, state: 'queued', dueAt: { $gt: new Date(0) } },
       [{ $set: { dueAt: { $min: ['$dueAt', '$$NOW'] } } }],
-      { hint: hintOf('deliveries', 'due_of_subscriber') },
+      { hint: hintOf('deliveries', 'lane') },
     );
   }
 }
