@@ -1,3 +1,5 @@
+import { join } from 'node:path';
+import { cacheDirectory } from '../engines/cache.ts';
 import { describeEnd, type HeldProcess, type ProcessEnd, startHeldProcess } from '../engines/held-process.ts';
 import { pollUntil } from '../engines/poll.ts';
 import { PortTakenError, saysPortTaken, withFreePorts } from '../engines/ports.ts';
@@ -104,12 +106,19 @@ async function startOnPort(options: ServiceOptions, port: number): Promise<Servi
   };
 }
 
-/** Name look-ups take threads: a few slow name servers must not hold up everybody's. */
-const LOCAL_DEFAULTS = { HTTP_HOST: '127.0.0.1', UV_THREADPOOL_SIZE: '16' };
+function localDefaults(env: NodeJS.ProcessEnv): NodeJS.ProcessEnv {
+  return {
+    HTTP_HOST: '127.0.0.1',
+    // Name look-ups take threads: a few slow name servers must not hold up everybody's.
+    UV_THREADPOOL_SIZE: '16',
+    // Compiled once: a service starts a second sooner, and without the stripper of types it holds 15 MB less.
+    NODE_COMPILE_CACHE: join(cacheDirectory(env), 'compiled'),
+  };
+}
 
 async function spawnService({ entry, env, log }: ServiceOptions, port: number): Promise<HeldProcess> {
   const held = await startHeldProcess(process.execPath, ['--import', TELEMETRY_PRELOAD, entry], {
-    env: { ...LOCAL_DEFAULTS, ...env, HTTP_PORT: String(port) },
+    env: { ...localDefaults(env), ...env, HTTP_PORT: String(port) },
     cwd: REPOSITORY_ROOT,
     stdio: ['ignore', 'pipe', 'pipe'],
     graceMs: 0,

@@ -1,7 +1,9 @@
+import { randomUUID } from 'node:crypto';
 import { createProducer } from '@waybill/shared/kafka/producer';
 import type { ClaimedRow, Settlement } from '@waybill/shared/stores/leases';
 import { type FailPoint, failCommands } from '@waybill/shared/testing/database';
 import { startReceiver } from '@waybill/shared/testing/receiver';
+import { eventRow } from '@waybill/shared/testing/rows';
 import { startTcpProxy } from '@waybill/shared/testing/tcp-proxy';
 import { kafkaThrough } from '@waybill/shared/testing/topics';
 import { afterAll, beforeAll, describe, expect, inject, it } from 'vitest';
@@ -9,6 +11,7 @@ import { type Bench, openBench } from './testing/bench.ts';
 
 /** "Exceeded time limit": the driver tries once more by itself. */
 const OVERLOADED = 262;
+const PRIMARY_STEPPED_DOWN = 189;
 let bench: Bench;
 
 beforeAll(async () => {
@@ -93,6 +96,17 @@ describe('results', () => {
     await bench.all(rows, 'delivered');
   });
 
+  it('that were recorded, and are told again because nobody had the answer, are not taken for stale', async () => {
+    const rows = await underWay(5);
+    const results = rows.map((row) => accepted(row));
+    expect(await bench.leases.settle(results.slice(0, 3))).toEqual({ stale: 0 });
+    expect(await bench.leases.settle(results)).toEqual({ stale: 0 });
+    for (const { attempts, transitions } of await bench.all(rows, 'delivered')) {
+      expect(attempts[0]).not.toHaveProperty('late');
+      expect(transitions.filter(({ to }) => to === 'delivered')).toHaveLength(1);
+    }
+  });
+
   it('do not wait for a Kafka that cannot be told of dead deliveries', async () => {
     const [dead, ...others] = await underWay(3);
     if (!dead) throw new Error('no row');
@@ -106,6 +120,34 @@ describe('results', () => {
     await bench.all(others, 'delivered');
     await proxy.shut();
     await producer.close();
+  });
+});
+
+describe('statements about many rows, which the driver does not repeat', () => {
+  const BREAKS = [
+    ['a connection that breaks', { closeConnection: true }],
+    ['a primary that steps down', { errorCode: PRIMARY_STEPPED_DOWN }],
+  ] as const;
+
+  it.each(BREAKS)('claim each row once beside %s', async (_, failure) => {
+    await using point = await fail({ commands: ['update'], times: 1, ...failure });
+    const held = await underWay(5);
+    expect([held.length, await point.end()]).toEqual([5, 1]);
+    for (const { attempts } of held) expect(attempts).toHaveLength(1);
+  });
+
+  it.each(BREAKS)('mark events as fanned out beside %s', async (_, failure) => {
+    const rows = ['SHP-marked-1', 'SHP-marked-2'].map((shipmentId) =>
+      eventRow(`${shipmentId}-${randomUUID()}`),
+    );
+    await bench.events.insert(rows, 'new');
+    await using point = await fail({ commands: ['update'], times: 1, ...failure });
+    await bench.events.markFannedOut(
+      new Date(),
+      rows.map(({ _id: id }) => ({ id, deliveries: 3, notSent: [] })),
+    );
+    expect(await point.end()).toBe(1);
+    expect(await bench.events.insert(rows, 'stored')).toEqual(['same_done', 'same_done']);
   });
 });
 
