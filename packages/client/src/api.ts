@@ -1528,7 +1528,7 @@ export interface components {
             mode?: "observe" | "enforce";
             /**
              * @description Rows per transaction
-             * @default 500
+             * @default 200
              */
             pageSize?: number;
         };

@@ -13,7 +13,10 @@ interface Transition {
  * writes a state into the database, so what is listed here is what can happen.
  */
 export const TRANSITIONS = {
-  /** A command is sent: by fan-out for new rows, by the dispatch tick for any row whose `dueAt` has passed. */
+  /**
+   * A command is sent: by fan-out, which makes the row with this entry and sends the command next, and by the dispatch tick
+   * for any row whose `dueAt` has passed.
+   */
   enqueue: { from: OPEN_STATES, to: 'queued', fenced: false },
   /** A worker takes the row; from `in_flight` only after the lease has expired. */
   claim: { from: OPEN_STATES, to: 'in_flight', fenced: false },
