@@ -64,7 +64,7 @@ export class Dispatch {
   /** Requests under way, by claim: a row whose lease was lost may be claimed again while its first request runs. */
   readonly #bodies: RecentBodies;
   readonly #inFlight = new Map<ClaimedRow, Promise<void>>();
-  /** Claims being made: each may become requests under way. */
+  /** Claims being made or prepared: each may become requests under way. */
   readonly #claiming = new Set<Promise<void>>();
   /** Lanes whose slots became free at the same moment are refilled together. */
   #toRefill: Lane[] = [];
@@ -304,12 +304,12 @@ export class Dispatch {
 
   /** Lanes that become ready while enough refills are under way go together with the next one. */
   #refillTogether(): void {
-    if (this.#refills >= MAX_REFILLS || this.#toRefill.length === 0) return;
+    if (this.#stopping || this.#refills >= MAX_REFILLS || this.#toRefill.length === 0) return;
     const lanes = this.#toRefill;
     this.#toRefill = [];
     this.#refills += 1;
     const { logger } = this.#deps;
-    context
+    const refilling = context
       .with(ROOT_CONTEXT, async () =>
         this.#take(await nextRows(this.#deps, lanes, this.#room(), this.#memory())),
       )
@@ -322,9 +322,12 @@ export class Dispatch {
       })
       .finally(() => {
         this.#refills -= 1;
+        this.#claiming.delete(refilling);
         for (const lane of lanes) this.#endRefill(lane);
         this.#refillTogether();
       });
+    // It may ask for slots: whoever stops waits for it, and gives back what it got.
+    this.#claiming.add(refilling);
   }
 
   #endRefill(lane: Lane): void {

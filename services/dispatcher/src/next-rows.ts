@@ -10,7 +10,7 @@ export interface Taken {
   readonly subscriber: SubscriberRow;
   readonly lane: Lane;
   readonly rows: readonly Offered[];
-  /** Whether the rows were taken from the lane's line. */
+  /** Whether rows that find no slot are the first of the lane's line. */
   readonly inLine?: boolean;
 }
 
@@ -104,7 +104,8 @@ async function fromDatabase(
     lane.leaveWaiting();
   const next = fresh.slice(0, slots - forRetries);
   lane.line.putBack(fresh.slice(next.length));
-  return { subscriber, lane, rows: [...next, ...retries.slice(0, forRetries)] };
+  const inLine = !isOrdered(subscriber);
+  return { subscriber, lane, rows: [...next, ...retries.slice(0, forRetries)], inLine };
 }
 
 /** Retries and new rows share the slots, and neither leaves any unused. */
