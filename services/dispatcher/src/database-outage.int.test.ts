@@ -1,11 +1,13 @@
 import { randomUUID } from 'node:crypto';
 import { createProducer } from '@waybill/shared/kafka/producer';
+import { LANE_GRANT_MS, type LaneRow } from '@waybill/shared/stores/lanes';
 import type { ClaimedRow, Settlement } from '@waybill/shared/stores/leases';
 import { type FailPoint, failCommands } from '@waybill/shared/testing/database';
 import { startReceiver } from '@waybill/shared/testing/receiver';
 import { eventRow } from '@waybill/shared/testing/rows';
 import { startTcpProxy } from '@waybill/shared/testing/tcp-proxy';
 import { kafkaThrough } from '@waybill/shared/testing/topics';
+import { until } from '@waybill/shared/testing/until';
 import { afterAll, beforeAll, describe, expect, inject, it } from 'vitest';
 import { type Bench, openBench } from './testing/bench.ts';
 
@@ -170,6 +172,34 @@ describe('a dispatcher', () => {
     const later = await bench.owe(subscriber, 2);
     await worker.command(later);
     await bench.all(later, 'delivered');
+  });
+
+  it('asks for more now and then, not over and over, while another one shares the subscriber', async () => {
+    const answered = Promise.withResolvers<void>();
+    await using receiver = await startReceiver(async () => {
+      await answered.promise;
+      return { status: 200 };
+    });
+    const subscriber = await bench.subscribe(receiver, { concurrency: 20 });
+    const rows = await bench.owe(subscriber, 2);
+    const workers = [bench.worker('sharing-1'), bench.worker('sharing-2')];
+    for (const [index, worker] of workers.entries()) await worker.command(rows.slice(index, index + 1));
+    await receiver.request(2);
+    const renewedAfter = new Date(bench.connections.clock.now().getTime() + LANE_GRANT_MS);
+    await using asking = await fail({
+      commands: ['find'],
+      blockTimeMS: 1,
+      namespace: namespaceOf('deliveries'),
+    });
+    // Renewals of slots come every two seconds and look for what waits.
+    await until('slots to be renewed', async () => {
+      const lane = await bench.database.db.collection<LaneRow>('lanes').findOne({ _id: subscriber._id });
+      const renewed = (lane?.holders ?? []).filter(({ until: end }) => end > renewedAfter);
+      return renewed.length === 2;
+    });
+    expect(await asking.end()).toBeLessThan(50);
+    answered.resolve();
+    await bench.all(rows, 'delivered');
   });
 });
 

@@ -80,6 +80,38 @@ it.each([1, 4])('shares %s slots with retries that the database has waiting', as
   expect(ends(retries)).toBeLessThan(ends(fresh));
 });
 
+it('has the rows that a tick names behind it sent too, before anybody must look again', async () => {
+  await using receiver = await startReceiver();
+  const subscriber = await bench.subscribe(receiver, { concurrency: 1 });
+  const later = { dueAt: new Date(bench.connections.clock.now().getTime() + 600_000) };
+  const fresh = await bench.owe(subscriber, 10, later);
+  const named = await bench.owe(subscriber, 10, later);
+  const worker = bench.worker('worker-7');
+  await worker.command(fresh, NEW);
+  await worker.command(named, 'dispatch/2026-02-03T04:05:06Z');
+  await bench.all([...fresh, ...named], 'delivered');
+  expect(sentTo(receiver)).toHaveLength(20);
+});
+
+it('leaves retries their share while new rows keep coming', async () => {
+  await using receiver = await startReceiver({ status: 200, delayMs: 2 });
+  const subscriber = await bench.subscribe(receiver, { concurrency: 2 });
+  const ended = attempt(1, { outcome: 'rejected', statusCode: 503, leaseEnd: 'settled' });
+  const tried = { tried: true, attemptCount: 1, failures: 1, attempts: [ended] };
+  const retries = await bench.owe(subscriber, 10, tried);
+  const fresh = await bench.owe(subscriber, 200);
+  const worker = bench.worker('worker-8');
+  for (let from = 0; from < fresh.length; from += 5) {
+    await worker.command(fresh.slice(from, from + 5), NEW);
+    if (from === 20) await worker.command(retries);
+  }
+  await bench.all([...retries, ...fresh], 'delivered');
+  const places = sentTo(receiver);
+  const last = Math.max(...idsOf(retries).map((id) => places.indexOf(id)));
+  expect(places).toHaveLength(210);
+  expect(last).toBeLessThan(100);
+});
+
 it('reads ahead what the database has waiting, and leaves out nothing', async () => {
   await using receiver = await startReceiver();
   const subscriber = await bench.subscribe(receiver, { concurrency: 3 });

@@ -19,7 +19,7 @@ import { RecentBodies } from './delivery/recent-bodies.ts';
 import type { Lane } from './lanes/lane.ts';
 import type { Lanes } from './lanes/lanes.ts';
 import type { Offered } from './lanes/line.ts';
-import { behindLine, isOrdered, mayReceive, nextRows, type Taken } from './next-rows.ts';
+import { isOrdered, mayReceive, nextRows, type Taken } from './next-rows.ts';
 import { HOLD_MS, secondThoughts, takeTurns } from './ordering.ts';
 import type { Settler } from './settler.ts';
 
@@ -61,8 +61,8 @@ interface Claimed {
  */
 export class Dispatch {
   readonly #deps: DispatchDeps;
-  /** Requests under way, by claim: a row whose lease was lost may be claimed again while its first request runs. */
   readonly #bodies: RecentBodies;
+  /** Requests under way, by claim: a row whose lease was lost may be claimed again while its first request runs. */
   readonly #inFlight = new Map<ClaimedRow, Promise<void>>();
   /** Claims being made or prepared: each may become requests under way. */
   readonly #claiming = new Set<Promise<void>>();
@@ -104,12 +104,21 @@ export class Dispatch {
     const ids = [...rowsBySubscriber.keys()];
     const [known] = await Promise.all([subscribers.byId(ids), lanes.hear(ids)]);
     const offered: Taken[] = [];
+    const behindLine: Lane[] = [];
     for (const [subscriberId, rows] of rowsBySubscriber) {
       const subscriber = known.get(subscriberId);
       if (!subscriber) await this.#cancel(subscriberId);
-      else if (mayReceive(subscriber))
-        offered.push(behindLine(subscriber, lanes.of(subscriberId), rows, this.#memory()));
+      else if (mayReceive(subscriber)) {
+        const lane = lanes.of(subscriberId);
+        if (isOrdered(subscriber) || !lane.line.goesFirst) offered.push({ subscriber, lane, rows });
+        else {
+          lane.stand(rows, this.#memory());
+          behindLine.push(lane);
+        }
+      }
     }
+    // Who is next, of the line, the retries and what the database has, a refill decides.
+    for (const lane of behindLine) this.#refill(lane, false);
     await this.#take(offered);
   }
 
@@ -129,9 +138,14 @@ export class Dispatch {
   async #take(offered: readonly Taken[]): Promise<void> {
     if (offered.length === 0) return;
     const ready = await this.#inTurn(offered);
-    await this.#deps.lanes.grant(
-      ready.map(({ subscriber, rows: { length } }) => ({ subscriber, wanted: length, sends: length })),
-    );
+    try {
+      await this.#deps.lanes.grant(
+        ready.map(({ subscriber, rows: { length } }) => ({ subscriber, wanted: length, sends: length })),
+      );
+    } catch (error) {
+      for (const { lane, rows, inLine } of ready) if (inLine) lane.line.putBack(rows);
+      throw error;
+    }
     if (this.#stopping) return;
     const now = performance.now();
     const taken: Taken[] = [];
@@ -309,31 +323,38 @@ export class Dispatch {
     this.#toRefill = [];
     this.#refills += 1;
     const { logger } = this.#deps;
-    const refilling = context
+    const refilling: Promise<void> = context
       .with(ROOT_CONTEXT, async () =>
         this.#take(await nextRows(this.#deps, lanes, this.#room(), this.#memory())),
       )
-      .catch((error: unknown) => {
-        const subscriberIds = lanes.map(({ subscriberId }) => subscriberId);
-        logger.warn(
-          { err: error, subscriberIds },
-          'waiting rows were not claimed, the tick will see to them',
-        );
-      })
-      .finally(() => {
+      .then(
+        () => true,
+        (error: unknown) => {
+          const subscriberIds = lanes.map(({ subscriberId }) => subscriberId);
+          logger.warn(
+            { err: error, subscriberIds },
+            'waiting rows were not claimed, the tick will see to them',
+          );
+          return false;
+        },
+      )
+      .then((done) => {
         this.#refills -= 1;
         this.#claiming.delete(refilling);
-        for (const lane of lanes) this.#endRefill(lane);
+        for (const lane of lanes) this.#endRefill(lane, done);
         this.#refillTogether();
       });
     // It may ask for slots: whoever stops waits for it, and gives back what it got.
     this.#claiming.add(refilling);
   }
 
-  #endRefill(lane: Lane): void {
+  /** @param done whether the database answered; if not, asking again at once would be of no use. */
+  #endRefill(lane: Lane, done: boolean): void {
+    // Before it ends: what only others have heard of is looked for when a request has ended, not over and over.
+    const more = lane.waiting;
     lane.endRefill();
-    if (!lane.waiting) return;
-    const heldBack = this.#room() === 0 || lane.retryIn(performance.now()) > 0;
+    if (!more) return;
+    const heldBack = !done || this.#room() === 0 || lane.retryIn(performance.now()) > 0;
     if (lane.free > 0 && !heldBack) this.#refill(lane);
     else if (lane.taken === 0 || heldBack) this.#retryLater(lane);
   }

@@ -26,27 +26,11 @@ interface NextRowsDeps {
 }
 
 /**
- * What a command offers, behind what is in line already. Which row of an ordered subscriber is next the database knows.
- *
- * @param memory for how many rows more there is room in all lines.
- */
-export function behindLine(
-  subscriber: SubscriberRow,
-  lane: Lane,
-  rows: readonly Offered[],
-  memory: number,
-): Taken {
-  if (lane.line.length === 0 || isOrdered(subscriber)) return { subscriber, lane, rows };
-  lane.stand(rows, memory);
-  return { subscriber, lane, rows: lane.line.next(rows.length), inLine: true };
-}
-
-/**
  * Rows for the free slots of some lanes: those in line, else those that the database has waiting. One read for all of
  * them; two more, at once, for each lane that has nothing in line.
  *
  * @param room for so many requests more, over all lanes.
- * @param memory as for `behindLine`.
+ * @param memory for how many rows more there is room in all lines.
  */
 export async function nextRows(
   deps: NextRowsDeps,

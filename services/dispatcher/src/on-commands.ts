@@ -10,9 +10,9 @@ const MAX_TOGETHER = 2_000;
 type Batch = ReceivedBatch<'deliveryCommands'>;
 
 /**
- * Takes batches of commands, those of several partitions together: what can be sent now is claimed and on its way when
- * this returns, the rest is left to its lane or the tick. Nothing waits for a subscriber, so a slow one never holds a
- * partition.
+ * Takes batches of commands, those of several partitions together: when this returns, what could be sent was claimed, and
+ * the rest stands in its lane's line or is left to the database. Nothing waits for a subscriber, so a slow one never holds
+ * a partition.
  */
 export function onCommands(dispatch: Dispatch): BatchHandler<'deliveryCommands'> {
   const rounds = new Rounds<Batch, []>(

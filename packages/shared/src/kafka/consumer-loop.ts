@@ -14,7 +14,10 @@ import type { Producer, RawMessage } from './producer.ts';
 const SESSION_TIMEOUT_MS = 6_000;
 const HEARTBEAT_MS = 1_000;
 const FETCH_WAIT_MS = 500;
-/** As many as the busiest topic has here: handlers that can take several batches together get what one fetch brought. */
+/**
+ * As many as the busiest topic has here. Handlers that can take several batches together get what one fetch brought; a
+ * sweeper has all shards of its partitions under way.
+ */
 const PARTITIONS_AT_ONCE = 12;
 const BACK_OFF_MS = { first: 100, most: 5_000 };
 

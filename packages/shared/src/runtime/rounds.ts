@@ -13,7 +13,8 @@ interface Waiting<Item, Result> {
  * Does things of one kind together: what comes while a round is under way goes into the next one, so that the busier it
  * gets, the fewer rounds there are for each thing. Whoever comes alone waits for nobody.
  *
-XX
+ * A round belongs to the story, and the span, of the first thing in it. One that fails is done again one thing at a time:
+ * one that cannot be done holds up no other.
  */
 export class Rounds<Item, Result> {
   readonly #work: (items: readonly Item[]) => Promise<readonly Result[]>;

@@ -36,6 +36,26 @@ const claim = async (ids: readonly string[], leaseId: string, claimer: Claimer) 
 const transitionsOf = async (claimed: ClaimedRow | undefined) => (await row(claimed?._id ?? '')).transitions;
 const idsOf = (rows: readonly { _id: string }[]) => rows.map(({ _id }) => _id).sort();
 
+describe('a claim that is made again because its answer was lost', () => {
+  it('gives no row a second attempt of the same lease, also when the first has expired', async () => {
+    const ids = ['again-1', 'again-2'];
+    await putDeliveries(
+      database.db,
+      ids.map((id) => deliveryRow(id, { state: 'queued', dueAt: inMs(60_000) })),
+    );
+    const short = { ...ONE, leaseMs: 1 };
+    await claim(ids, 'lse_again', short);
+    await until('the lease to expire', async () => {
+      const { dueAt } = await row('again-1');
+      return dueAt !== undefined && dueAt < clock.now();
+    });
+    await claim(ids, 'lse_again', short);
+    for (const { attempts, failures } of await Promise.all(ids.map(row)))
+      expect([attempts.length, failures]).toEqual([1, 0]);
+    expect(idsOf(await claim(ids, 'lse_next', ONE))).toEqual(ids);
+  });
+});
+
 describe('a claim', () => {
   it('writes lease, attempt and transition at once, before anything is sent', async () => {
     await putDeliveries(database.db, [

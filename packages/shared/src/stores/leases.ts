@@ -156,9 +156,11 @@ export class LeaseStore {
       return sorted(row ? [row] : [], leaseId);
     }
     let tries = 0;
+    // A second try may come when the lease of the first has expired: no row has two attempts of one lease.
+    const unclaimed = { _id: { $in: ids }, ...claimable, 'attempts.leaseId': { $ne: leaseId } };
     const { modifiedCount } = await repeatIfLost(() => {
       tries += 1;
-      return this.#deliveries.updateMany({ _id: { $in: ids }, ...claimable }, update);
+      return this.#deliveries.updateMany(unclaimed, update);
     });
     // A second try finds what the first one claimed no longer claimable, and so does not count it.
     if (modifiedCount === 0 && tries === 1) return { held: [], exhausted: [] };

@@ -4,10 +4,12 @@
  * from the standard OTEL_* variables, which the SDK reads itself.
  */
 if (process.env.OTEL_EXPORTER_OTLP_ENDPOINT) {
-  const { register } = await import('import-in-the-middle/register-hooks.mjs');
-  // In this thread: the hooks that OpenTelemetry's own loader runs in a second one make each start wait for it, and hold
-  // some 40 MB for ever. Only what is patched is looked at.
-  register({ include: ['express', 'http', 'https', 'mongodb', 'node:http', 'node:https', 'undici'] });
+  const { register, supportsSyncHooks } = await import('import-in-the-middle/register-hooks.mjs');
+  // In this thread: hooks in a second one make each start wait for it, and hold some 70 MB for ever. Only what is patched
+  // is looked at. A Node that cannot do that yet (24 before 24.11.1) has the second thread.
+  if (supportsSyncHooks())
+    register({ include: ['express', 'http', 'https', 'mongodb', 'node:http', 'node:https'] });
+  else (await import('node:module')).register('import-in-the-middle/hook.mjs', import.meta.url);
   const { startTracing } = await import('./tracing.ts');
   startTracing();
 }

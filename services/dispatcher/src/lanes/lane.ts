@@ -170,11 +170,13 @@ export class Lane {
     return true;
   }
 
-  /** New rows go to the end of the line, as far as there is `room`; retries are the database's to find. */
+  /**
+   * Rows go to the end of the line, as far as there is `room`. Those that a tick named may be retries, of which the
+   * database knows who is next, or rows that nobody has tried, which only the line remembers.
+   */
   stand(rows: readonly Offered[], room: number): void {
-    const fresh = rows.filter(({ isNew }) => isNew);
-    this.line.append(fresh, room);
-    if (fresh.length < rows.length) this.#waiting = true;
+    this.line.append(rows, room);
+    if (rows.some(({ isNew }) => !isNew)) this.#waiting = true;
   }
 
   /** Of one slot, new rows and retries have every other. @returns how many slots are a retry's. */
