@@ -171,12 +171,15 @@ export class Lane {
   }
 
   /**
-   * Rows go to the end of the line, as far as there is `room`. Those that a tick named may be retries, of which the
-   * database knows who is next, or rows that nobody has tried, which only the line remembers.
+   * New rows go to the end of the line, as far as there is `room`. What a tick named may be retries or rows that nobody
+   * has tried: the database knows, and whose turn it is among them, so it is asked for both.
    */
   stand(rows: readonly Offered[], room: number): void {
-    this.line.append(rows, room);
-    if (rows.some(({ isNew }) => !isNew)) this.#waiting = true;
+    const fresh = rows.filter(({ isNew }) => isNew);
+    this.line.append(fresh, room);
+    if (fresh.length === rows.length) return;
+    this.#waiting = true;
+    this.line.leaveOut();
   }
 
   /** Of one slot, new rows and retries have every other. @returns how many slots are a retry's. */

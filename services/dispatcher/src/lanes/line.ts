@@ -12,9 +12,9 @@ export interface Offered extends Candidate {
 export const MAX_IN_LINE = 2_000;
 
 /**
- * Rows that commands named while no slot was free, first come, first served: what is remembered here need not be looked
- * for in the database. Only names: the claim decides, and a row that somebody else took meanwhile is passed over. Retries
- * have their share of the slots beside the line, from the database.
+ * New rows that commands named while no slot was free, first come, first served: what is remembered here need not be
+ * looked for in the database. Only names: the claim decides, and a row that somebody else took meanwhile is passed over.
+ * Retries have their share of the slots beside the line, from the database.
  *
  * When rows had to be left out, later ones are left out as well until the database was asked for all of them, so that
  * nobody overtakes for ever.
