@@ -1,4 +1,5 @@
-import { createHmac, createSecretKey, hash, hkdfSync, type KeyObject } from 'node:crypto';
+import { createSecretKey, hash, hkdfSync, type KeyObject } from 'node:crypto';
+import { keyedHash } from './keyed-hash.ts';
 import type { RetentionKind } from './retention.ts';
 
 /** Tells the key of the ledger's hashes from the key that names deliveries, which it is derived from. */
@@ -19,11 +20,6 @@ export function recordHash(ledgerKey: LedgerKey, kind: RetentionKind, recordId: 
 
 export function shipmentHash(ledgerKey: LedgerKey, shipmentId: string): string {
   return keyedHash(ledgerKey, ['shipment', shipmentId]);
-}
-
-function keyedHash(key: LedgerKey, parts: readonly string[]): string {
-  const digest = createHmac('sha256', key).update(JSON.stringify(parts)).digest();
-  return digest.subarray(0, 24).toString('base64url');
 }
 
 /** One deleted record. Holds no payload and no id in clear. */

@@ -91,9 +91,9 @@ export class LeaseStore {
   }
 
   /**
-   * Claims what can be claimed of `ids`, in two round trips however many there are, in one if it is a single one. The claim writes the attempt,
-   * before anything is sent; an attempt that a lost worker left open becomes `unknown` and counts. If it was the last one
-   * allowed, the row is closed and no attempt is written.
+   * Claims what can be claimed of `ids`, in two round trips however many there are, in one if it is a single one. The
+   * claim writes the attempt, before anything is sent; an attempt that a lost worker left open becomes `unknown` and
+   * counts. If it was the last one allowed, the row is closed and no attempt is written.
    *
    * @param terms by subscriber; a row of any other is left alone.
    */

@@ -56,7 +56,7 @@ export class Lane {
 
   /** Rows are in line, or may be found in the database. */
   get waiting(): boolean {
-    return this.#waiting || this.line.length > 0 || this.line.leftOut;
+    return this.#waiting || this.line.goesFirst;
   }
 
   get idle(): boolean {
