@@ -185,23 +185,51 @@ describe('a dispatcher', () => {
     const workers = [bench.worker('sharing-1'), bench.worker('sharing-2')];
     for (const [index, worker] of workers.entries()) await worker.command(rows.slice(index, index + 1));
     await receiver.request(2);
-    const renewedAfter = new Date(bench.connections.clock.now().getTime() + LANE_GRANT_MS);
+    const renewed = slotsRenewed(subscriber._id, workers.length);
     await using asking = await fail({
       commands: ['find'],
       blockTimeMS: 1,
       namespace: namespaceOf('deliveries'),
     });
-    // Renewals of slots come every two seconds and look for what waits.
-    await until('slots to be renewed', async () => {
-      const lane = await bench.database.db.collection<LaneRow>('lanes').findOne({ _id: subscriber._id });
-      const renewed = (lane?.holders ?? []).filter(({ until: end }) => end > renewedAfter);
-      return renewed.length === 2;
-    });
+    await renewed;
     expect(await asking.end()).toBeLessThan(50);
     answered.resolve();
     await bench.all(rows, 'delivered');
   });
+
+  it('tries again now and then, not over and over, while the database refuses to say who is next', async () => {
+    const answered = Promise.withResolvers<void>();
+    await using receiver = await startReceiver(async () => {
+      await answered.promise;
+      return { status: 200 };
+    });
+    const subscriber = await bench.subscribe(receiver, { concurrency: 1 });
+    const rows = await bench.owe(subscriber, 4);
+    await bench.worker('refused').command(rows);
+    await receiver.request(1);
+    {
+      await using asking = await fail({
+        commands: ['find'],
+        errorCode: OVERLOADED,
+        namespace: namespaceOf('subscribers'),
+      });
+      const renewed = slotsRenewed(subscriber._id, 1);
+      answered.resolve();
+      await renewed;
+      expect(await asking.end()).toBeLessThan(50);
+    }
+    await bench.all(rows, 'delivered');
+  });
 });
+
+/** Slots are renewed every two seconds. Begins to count at once. */
+async function slotsRenewed(subscriberId: string, workers: number): Promise<void> {
+  const renewedAfter = new Date(bench.connections.clock.now().getTime() + LANE_GRANT_MS);
+  await until('slots to be renewed', async () => {
+    const lane = await bench.database.db.collection<LaneRow>('lanes').findOne({ _id: subscriberId });
+    return (lane?.holders ?? []).filter(({ until: end }) => end > renewedAfter).length === workers;
+  });
+}
 
 function namespaceOf(collection: string): string {
   return `${bench.database.db.databaseName}.${collection}`;
